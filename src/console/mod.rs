@@ -1,7 +1,12 @@
 //! The TUI over all wrapped servers: model, update, views. No bytes, no way to reach a server.
 //!
 //! Messages go into [`update::update`] and commands come out; [`view::view`] only reads. [`run`] is the shell around
-//! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through [`plain`](crate::text::plain) alone.
+//! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through
+//! [`plain`](crate::text::plain) alone.
+//!
+//! A file uses only what stands below it, from the bottom: [`keymap`], [`risk`], [`rows`]; [`card`]; [`model`]; [`maker`],
+//! [`palette`], [`panel`]; [`pages`]; [`update`]; [`view`]; [`run`]. A screen has its part of the model in
+//! [`model::lists`] (Waiting in [`model::queue`]), its rows in [`pages`], and its keys under [`update`].
 
 pub mod card;
 pub mod keymap;
@@ -14,7 +19,6 @@ pub mod panel;
 pub mod risk;
 pub mod rows;
 pub mod run;
-pub mod screen;
 pub mod settings;
 pub mod update;
 pub mod view;

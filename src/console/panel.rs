@@ -6,7 +6,7 @@
 use super::card::{Anchor, Fold};
 use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
-use super::screen::{self, Areas, Arrangement, Heights, content_rows};
+use super::rows::{self, Areas, Arrangement, Heights, content_rows};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 use crate::wire::number::counted;
 
@@ -31,7 +31,7 @@ impl Model {
             panel: height(panel),
             footer: height(self.note_rows().len()),
         };
-        screen::areas(self.size, arrangement, heights)
+        rows::areas(self.size, arrangement, heights)
     }
 
     /// That keys are ignored, and the note, wrapped to the screen's width.
@@ -60,11 +60,6 @@ impl Model {
     /// The rows of the card that fit on the screen.
     pub fn card_rows(&self) -> usize {
         content_rows(self.areas().card)
-    }
-
-    /// The rows of a list of calls that fit on the screen.
-    pub fn list_rows(&self) -> usize {
-        content_rows(self.areas().body)
     }
 }
 

@@ -24,8 +24,8 @@ use crate::operator::{Sources, log_reader, own_rules};
 use crate::pins::page::Page;
 use terminal::{Focus, Input, Keyboard, Screen};
 
-/// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is milliseconds since
-/// 1970.
+/// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
+/// milliseconds since 1970.
 ///
 /// # Errors
 /// The terminal or the run folder is not usable.

@@ -13,13 +13,13 @@ mod tools;
 mod typing;
 mod wrappers;
 
+use super::rows::content_rows;
 use ratatui::layout::{Position, Rect};
 
 use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
 use super::model::{Batch, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
-use super::screen::content_rows;
-use super::{pages, panel};
+use super::{pages, palette, panel};
 use crate::behavior::taxonomy::Mutability;
 use crate::link::message::ToolWord;
 use crate::operator::found::LogRequest;
@@ -212,13 +212,13 @@ fn pasted(model: &mut Model, text: &str) {
 fn go(model: &mut Model, action: Action) {
     match &model.overlay {
         Some(Overlay::Help { top }) => {
-            let rows = pages::help::rows(&model.settings.keys, usize::from(model.size.0)).len();
+            let rows = palette::help_rows(&model.settings.keys, usize::from(model.size.0)).len();
             let top = select::moved(*top, action, content_rows(model.areas().body), rows);
             model.overlay = Some(Overlay::Help { top });
             return;
         }
         Some(Overlay::Batch(batch)) => {
-            let top = select::moved(batch.top, action, model.list_rows(), batch.members.len());
+            let top = select::moved(batch.top, action, content_rows(model.areas().body), batch.members.len());
             model.overlay = Some(Overlay::Batch(Batch { top, ..batch.clone() }));
             return;
         }

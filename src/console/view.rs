@@ -9,10 +9,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::model::{ListState, Model, Overlay, Palette, Screen};
-use super::pages::{self, help, maker, review};
-use super::panel;
-use super::rows::{Panel, below, ends, promise};
-use super::screen::content_rows;
+use super::pages::{self, maker, review};
+use super::rows::{Panel, below, content_rows, ends, promise};
+use super::{palette, panel};
 use crate::audit::record::Assurance;
 use crate::text::row::{Row, Tone, border, danger, key, ours, quiet, strong};
 use crate::wire::number::{counted, grouped};
@@ -27,13 +26,13 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => {
-            paint.framed(areas.body, help::panel(&model.settings.keys, areas.body, *top));
+            paint.framed(areas.body, palette::help(&model.settings.keys, areas.body, *top));
         }
         (Some(Overlay::Batch(batch)), _) => paint.framed(areas.body, queue::batch(model, batch, areas.body)),
         (Some(Overlay::Rule(rule)), _) => paint.framed(areas.body, maker::panel(model, rule, areas.body)),
         (Some(Overlay::Review(open)), _) => paint.framed(areas.body, review::panel(model, open, areas.body)),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {
-            page(&mut paint, model)
+            page(&mut paint, model);
         }
         _ if model.queue.calls.is_empty() => nothing_waits(&mut paint, model, areas.body),
         (_, Screen::Queue | Screen::Detail) => {

@@ -1,7 +1,7 @@
 //! Random input, a fixed number of cases for each reader of foreign bytes: none may crash, and lines come out as they went in.
 
 use mcp_approve::behavior::arguments::sql;
-use mcp_approve::console::theme::Palette;
+use mcp_approve::console::model::Palette;
 use mcp_approve::console::view::print;
 use mcp_approve::policy::parse;
 use mcp_approve::text::plain::visible;

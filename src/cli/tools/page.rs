@@ -10,7 +10,7 @@ use crate::cli::look::{Here, Look};
 use crate::cli::page::{Next, show};
 use crate::cli::print::visible;
 use crate::console::model::OpenPage;
-use crate::console::pages::pins;
+use crate::console::pages::review;
 use crate::home::pages::{self, SeenOf};
 use crate::pins::PinStore;
 use crate::pins::page::{Beforehand, Line, Offer, Page};
@@ -62,7 +62,7 @@ pub(super) fn print(page: &Page, here: Here<'_>, out: &mut dyn Write) -> Result<
     let look = Look::here(here);
     look.print(&strong("The page of ").and_foreign(Tone::Strong, &page.server), out)?;
     let open = OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) };
-    pins::page_rows(&open, look.width).iter().try_for_each(|row| look.print(row, out))?;
+    review::page_rows(&open, look.width).iter().try_for_each(|row| look.print(row, out))?;
     Ok(())
 }
 

@@ -1,11 +1,14 @@
-//! One held call as this console knows it: its state, how much of its card was on screen, and what binds a key to it.
+//! One held call as this console knows it: its state, how much of its card was on screen, and what binds a key to it. And
+//! what was decided lately: how many approvals, how fast, and when a rule would save the next question.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::audit::record::VerdictWord;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::CallEnd;
+use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
 /// Names a held call over all wrappers.
@@ -54,8 +57,8 @@ pub enum CallState {
     Gone,
 }
 
-/// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from [`Model::armed`], one that
-/// a panel is opened for from [`Model::chosen`].
+/// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from `Model::armed`,
+/// one that a panel is opened for from `Model::chosen`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
     key: CallKey,
@@ -168,36 +171,20 @@ impl Seen {
 
 /// The rows of a laid card that were on screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shown {
-    /// Ascending; no two touch.
-    spans: Vec<Range<usize>>,
-}
+pub struct Shown(BTreeSet<usize>);
 
 impl Shown {
     /// These rows are on screen.
     pub fn add(&mut self, rows: Range<usize>) {
-        if rows.is_empty() {
-            return;
-        }
-        let mut joined = rows;
-        self.spans.retain(|span| {
-            let apart = span.end < joined.start || joined.end < span.start;
-            if !apart {
-                joined = joined.start.min(span.start)..joined.end.max(span.end);
-            }
-            apart
-        });
-        let at = self.spans.partition_point(|span| span.start < joined.start);
-        self.spans.insert(at, joined);
+        self.0.extend(rows);
     }
 
     /// What was seen of a card whose rows before `end` must be read.
     pub fn seen(&self, end: usize) -> Seen {
-        if !self.spans.iter().any(|span| span.start < end && end <= span.end) {
+        if !end.checked_sub(1).is_some_and(|last| self.0.contains(&last)) {
             return Seen::Partly;
         }
-        let shown: usize = self.spans.iter().map(|span| span.end.min(end).saturating_sub(span.start)).sum();
-        match end - shown {
+        match end - self.0.range(..end).count() {
             0 => Seen::Whole,
             rows => Seen::Skipping(rows),
         }
@@ -205,10 +192,101 @@ impl Shown {
 
     /// The rows from this one on have changed.
     pub fn keep_before(&mut self, row: usize) {
-        self.spans.retain_mut(|span| {
-            span.end = span.end.min(row);
-            span.start < span.end
-        });
+        self.0.split_off(&row);
+    }
+}
+
+/// One decision of this console.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    pub at: i64,
+    pub verdict: VerdictWord,
+    /// How long its card was on screen, in milliseconds.
+    pub took: i64,
+    pub server: String,
+    pub tool: String,
+}
+
+/// What was decided lately, oldest first.
+#[derive(Clone, Debug, Default)]
+pub struct Decisions {
+    lately: VecDeque<Decision>,
+}
+
+/// How far back the figures look, in milliseconds.
+pub const WINDOW: i64 = 20 * 60_000;
+/// From fewer decisions, no numbers are shown.
+const FEWEST: usize = 5;
+/// From how many decisions on, nearly all approved within moments, the numbers are a warning.
+const MANY: usize = 20;
+/// No one reads a card faster than this, in milliseconds.
+const MOMENT: i64 = 2_000;
+/// After how many approvals of one tool in a row a rule is offered.
+const OFFERED: usize = 3;
+
+/// What the figures say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figures {
+    pub approved: usize,
+    pub all: usize,
+    pub minutes: i64,
+    /// Half of the cards were on screen no longer than this, in milliseconds.
+    pub median: i64,
+    /// Quiet, or a danger if so many were approved so fast that no one can have read them.
+    pub tone: Tone,
+}
+
+impl Decisions {
+    /// Takes note of one decision.
+    pub fn took(&mut self, decision: Decision) {
+        self.lately.retain(|old| decision.at - old.at < WINDOW);
+        self.lately.push_back(decision);
+    }
+
+    /// Forgets the last decision about such a call: it had no effect.
+    pub fn take_back(&mut self, verdict: VerdictWord, server: &str, tool: &str) {
+        let is_it = |one: &Decision| one.verdict == verdict && one.server == server && one.tool == tool;
+        if let Some(at) = self.lately.iter().rposition(is_it) {
+            self.lately.remove(at);
+        }
+    }
+
+    /// The numbers of the last minutes; `None` while there are too few decisions.
+    pub fn figures(&self, now: i64) -> Option<Figures> {
+        let lately: Vec<&Decision> = self.lately.iter().filter(|one| now - one.at < WINDOW).collect();
+        if lately.len() < FEWEST {
+            return None;
+        }
+        let approved = lately.iter().filter(|one| one.verdict == VerdictWord::Approve).count();
+        let mut took: Vec<i64> = lately.iter().map(|one| one.took).collect();
+        took.sort_unstable();
+        let median = took[took.len() / 2];
+        let since = lately.first().map_or(0, |one| now - one.at);
+        let careless = lately.len() >= MANY && approved * 20 >= lately.len() * 19 && median < MOMENT;
+        Some(Figures {
+            approved,
+            all: lately.len(),
+            minutes: (since + 59_999) / 60_000,
+            median,
+            tone: if careless { Tone::Danger } else { Tone::Quiet },
+        })
+    }
+
+    /// How often a tool was approved in a row, when that is often enough to offer a rule for it now.
+    pub fn offer(&self, server: &str, tool: &str) -> Option<usize> {
+        let same = self.lately.iter().rev().filter(|one| one.server == server && one.tool == tool);
+        let row = same.take_while(|one| one.verdict == VerdictWord::Approve).count();
+        (row >= OFFERED && row.is_multiple_of(OFFERED)).then_some(row)
+    }
+}
+
+impl Figures {
+    /// `61 of 61 approved in 20 min, median 0.8 s on screen`: what was decided here, and how long the cards were shown.
+    pub fn words(&self) -> Row {
+        let Self { approved, all, minutes, median, tone } = self;
+        let mark = if *tone == Tone::Danger { "▲ " } else { "" };
+        let median = format!("median {}.{} s on screen", median / 1000, median % 1000 / 100);
+        Row::of(*tone, format!("{mark}{approved} of {all} approved in {minutes} min, {median}"))
     }
 }
 

@@ -2,14 +2,11 @@
 
 pub mod arming;
 pub mod call;
-pub mod figures;
 pub mod lists;
-pub mod message;
 pub mod queue;
 pub mod rule;
 pub mod settings;
 pub mod state;
-mod word;
 
 pub use arming::{ARMING, SILENCE, Unarmed, Unlisted};
 pub use call::{Armed, Batch, CallKey, CallState, Drawn, Fate, Held, Listed, Question, Reading, Seen, Shown, ShownTo};
@@ -17,8 +14,7 @@ pub use lists::{
     Connected, EntrySource, Following, Incompatible, ListState, Opens, Passed, RuleEntry, RuleHits, ServerLine, Sought,
     Subject, ToolLine, ToolSource, Window,
 };
-pub use message::{Command, Edit, Msg, Turn};
 pub use queue::{Grouping, Picked, Queue, Sort};
 pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
 pub use settings::{Confirmation, Manner, Palette, Process, Settings, Tour};
-pub use state::{Model, Overlay, Screen};
+pub use state::{Command, Edit, Model, Msg, Overlay, Screen, Turn};

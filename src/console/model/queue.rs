@@ -7,8 +7,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::call::Decisions;
 use super::call::{CallKey, Held, Listed};
-use super::figures::Decisions;
 use super::lists::ListState;
 use crate::audit::fields::Field;
 use crate::audit::search::Search;

@@ -5,8 +5,7 @@ use ratatui::layout::Rect;
 
 use crate::console::maker;
 use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage, Seen};
-use crate::console::rows::{NARROW, Panel, ends};
-use crate::console::screen::content_rows;
+use crate::console::rows::{NARROW, Panel, content_rows, ends};
 use crate::operator::record_row::ruling;
 use crate::operator::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
 use crate::policy::past::Ended;

@@ -1,17 +1,15 @@
 //! The rows of the screens beside Waiting and of the panels over all, for drawing and for moving alike. Each screen has a file.
 
 mod activity;
-pub mod help;
 mod log;
 pub mod maker;
-pub mod pins;
 pub mod review;
 mod rules;
 mod servers;
 pub(super) mod tools;
 
 use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};
-use super::screen::{self, Sides};
+use super::rows::{self, Sides};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
 
 /// Calls a function of the open screen's page; the default where the screen has none.
@@ -109,7 +107,7 @@ pub fn empty(model: &Model) -> Vec<Row> {
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;
     let has_sheets = !matches!(model.screen, Screen::Queue | Screen::Detail | Screen::Activity);
-    screen::sides(body, has_sheets && count(model) > 0)
+    rows::sides(body, has_sheets && count(model) > 0)
 }
 
 /// Whether the sheet of the selected line is on screen beside its list.

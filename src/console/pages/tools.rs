@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::pins;
+use super::review;
 use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
 use crate::console::rows::{Entries, LABEL, NARROW};
 use crate::link::message::PinState;
@@ -281,7 +281,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         return program.map(|program| program_sheet(model, line, program, width)).unwrap_or_default();
     }
     if let Some(page) = page(model, line) {
-        return pins::page_rows(&OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) }, width);
+        return review::page_rows(&OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) }, width);
     }
     let mut rows = Entries::new(width);
     rows.entry("tool", foreign(Tone::Strong, &line.tool));
@@ -329,7 +329,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         rows.ours("last call", time::date(last, model.settings.offset));
     }
     if let Some(pinned) = model.tools.pinned(line).filter(|pinned| pinned.waits()) {
-        pins::glimpse(pinned, &mut rows);
+        review::glimpse(pinned, &mut rows);
     }
     rows.keys(&[("3", "its calls"), ("Esc", "back")]);
     rows.rows

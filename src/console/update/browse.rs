@@ -1,5 +1,6 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
+use crate::console::rows::content_rows;
 use std::mem::discriminant;
 
 use crate::audit::fields::Field;
@@ -8,7 +9,6 @@ use crate::audit::search::{Search, exactly};
 use crate::console::keymap::Action;
 use crate::console::model::{Command, Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
-use crate::console::screen::content_rows;
 use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::operator::tried::Trial;
 use crate::policy::question::rules_name;

@@ -8,7 +8,7 @@ use super::select;
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
-use crate::console::model::figures::Decision;
+use crate::console::model::call::Decision;
 use crate::console::model::{
     Armed, Batch, CallKey, CallState, Command, Confirmation, Fate, Grouping, Held, Model, Overlay, Reading, Screen,
     Seen, Unarmed, Unlisted,

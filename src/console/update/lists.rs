@@ -115,17 +115,10 @@ fn tool_lines(model: &Model) -> Vec<ToolLine> {
 }
 
 fn tool_text(line: &ToolLine) -> String {
-    let mut text = format!("{} {} {} {}", line.server, line.tool, line.words, line.identity);
-    for part in line
-        .tags
-        .iter()
-        .chain(&line.signature)
-        .chain(&line.evidence)
-        .chain(line.hazards.iter().flat_map(|(a, b)| [a, b]))
-    {
-        text.push(' ');
-        text.push_str(part);
-    }
+    let names = [&line.server, &line.tool, &line.words, &line.identity];
+    let hazards = line.hazards.iter().flat_map(|(name, what)| [name, what]);
+    let parts = names.into_iter().chain(&line.tags).chain(&line.signature).chain(&line.evidence).chain(hazards);
+    let mut text = parts.map(String::as_str).collect::<Vec<_>>().join(" ");
     text.push_str(if line.disputed { " disputed" } else { "" });
     text.push_str(if line.wants_review() { " changed unreviewed" } else { "" });
     text
@@ -216,16 +209,13 @@ fn rule_lines(model: &Model) -> Vec<RuleEntry> {
 
 fn file_rules(model: &Model) -> Vec<RuleHits> {
     let tally = model.log.counts.as_deref().map(|counts| &counts.tally);
-    let counted = |id: &str| tally.and_then(|tally| tally.rules.get(id)).cloned().unwrap_or_default();
     let hits = |id: &str, at: Option<usize>| {
-        let counted = counted(id);
+        let counted = tally.and_then(|tally| tally.rules.get(id)).cloned().unwrap_or_default();
         RuleHits { id: id.to_owned(), at, hits: counted.hits, last: counted.last }
     };
     let book = model.rules.book.as_deref();
-    let mut lines: Vec<RuleHits> = Vec::new();
-    for (at, rule) in book.iter().flat_map(|book| book.rules.iter().enumerate()) {
-        lines.push(hits(&rule.id, Some(at)));
-    }
+    let rules = book.iter().flat_map(|book| book.rules.iter().enumerate());
+    let mut lines: Vec<RuleHits> = rules.map(|(at, rule)| hits(&rule.id, Some(at))).collect();
     // Rules that decided once and are in no file now. Grants never are, and each session reuses their names.
     let gone = tally.iter().flat_map(|tally| tally.rules.keys());
     let gone: Vec<_> = gone

@@ -11,7 +11,7 @@ use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
 use crate::console::model::{Armed, Command, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
 use crate::console::pages::maker as maker_panel;
 use crate::console::risk::no_grant;
-use crate::console::screen::content_rows;
+use crate::console::rows::content_rows;
 use crate::link::message::FromConsole;
 use crate::operator::found::LogRequest;
 use crate::operator::tried::{Attempt, Trial};

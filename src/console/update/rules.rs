@@ -1,6 +1,7 @@
 //! The keys of a review: a change that waits is read to its end and takes Enter twice, a suggested rule once. And the
 //! keys of Rules: replay, edit, end, remove, on and off.
 
+use crate::console::rows::content_rows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,8 +9,7 @@ use super::{lists, select, tools};
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{Command, Edit, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
-use crate::console::pages::{pins, review};
-use crate::console::screen::content_rows;
+use crate::console::pages::review;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
 use crate::operator::found::{LogRequest, RuleLine};
@@ -74,7 +74,7 @@ pub(super) fn go(model: &mut Model, action: Action) {
     // The selected line stays on screen; behind the last one are only rows to read.
     let last = open.page.lines.len().saturating_sub(1);
     open.at = select::stepped(open.at, action, (room.saturating_sub(1).max(1), room / 2), last);
-    let rows = pins::page_lines(open, width);
+    let rows = review::page_lines(open, width);
     let its = |at: &usize| rows.get(*at).is_some_and(|(line, _)| *line == Some(open.at));
     let first = if open.at == 0 { 0 } else { (0..rows.len()).find(its).unwrap_or(0) };
     let end = if open.at == last { rows.len() } else { (0..rows.len()).rfind(its).map_or(0, |at| at + 1) };
@@ -121,7 +121,7 @@ pub(super) fn enter(model: &mut Model) {
             model.overlay = None;
             model.todo.extend([Command::WriteRule { toml: rule.toml.clone(), except: None }, Command::Drain]);
         }
-        ReviewOf::Definition(tool) if pins::is_beyond_reading(&tool) => {
+        ReviewOf::Definition(tool) if review::is_beyond_reading(&tool) => {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
             model.warn(words);
         }

@@ -25,8 +25,8 @@ pub(super) fn stepped(at: usize, action: Action, (page, half): (usize, usize), l
         Action::PageUp => at.saturating_sub(page),
         Action::HalfDown => at + half.max(1),
         Action::HalfUp => at.saturating_sub(half.max(1)),
-        Action::Top => 0,
-        Action::Bottom => last,
+        Action::Top | Action::First => 0,
+        Action::Bottom | Action::Last => last,
         _ => at,
     }
     .min(last)
@@ -37,14 +37,8 @@ pub(super) fn leap(model: &mut Model, action: Action) {
     let rows = model.queue.rows();
     let (at, last) = (model.queue.selected_row(&rows).unwrap_or(0), rows.len().saturating_sub(1));
     drop(rows);
-    let half = usize::from(model.areas().queue.height / 2).max(1);
-    let row = match action {
-        Action::First => 0,
-        Action::HalfDown => (at + half).min(last),
-        Action::HalfUp => at.saturating_sub(half),
-        _ => last,
-    };
-    select_row(model, row);
+    let half = usize::from(model.areas().queue.height / 2);
+    select_row(model, stepped(at, action, (0, half), last));
 }
 
 /// Selects the first call of a row of the queue, where there is such a row.

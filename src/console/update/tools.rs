@@ -5,7 +5,7 @@ use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
 use crate::console::model::{Command, Model, OpenPage, Overlay, Review, ReviewOf, Subject};
 use crate::console::pages::{self, tools::PICKED};
-use crate::console::screen::content_rows;
+use crate::console::rows::content_rows;
 use crate::home::agreed::Known;
 use crate::operator::pinned::{PinReview, PinnedTool, ProgramReview, ReviewDone, ToolReview};
 use crate::pins::reading::Server;
