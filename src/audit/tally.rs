@@ -10,7 +10,7 @@ use super::fields::Call;
 use super::numbers::{Exact, Numbers};
 use super::record::{By, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 
 /// Counts over some facts. `N` keeps how long servers took to answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -19,7 +19,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::policy::decide::{Question, Ruling};
-use crate::policy::holds::Holds;
+use crate::policy::glob::Holds;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::{Folder, Paths, Roots};
 use crate::wire::call::Call;

@@ -28,7 +28,7 @@ use crate::pins::page::{self, Offer, Page, Seen};
 use crate::pins::reading::StoredTool;
 use crate::pins::review::Applied;
 use crate::pins::{Launch, PinStore};
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 use crate::policy::rule::FirstUse;
 use crate::wire::number::counted;
 

@@ -24,11 +24,10 @@ use crate::audit::search::Search;
 use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
+use crate::policy::fit::rules_name;
 use crate::policy::parse;
-use crate::policy::past::{Ended, PastCall};
-use crate::policy::question::rules_name;
+use crate::policy::past::{Answer, Ended, PastCall, Replay, answer, replay};
 use crate::policy::rate::Recent;
-use crate::policy::replay::{Answer, Replay, answer, replay};
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
 

@@ -1,6 +1,6 @@
 //! What a call does, in the words of a rule's `effect`: finer than the effects that the card tells apart. Reads no argument.
 
-use super::holds::Holds;
+use super::glob::Holds;
 use crate::behavior::arguments::effect::{Analysis, Effect};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::identity::Identity;

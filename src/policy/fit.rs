@@ -1,24 +1,48 @@
-//! Whether one rule matches one call, and if not, the first part that differs. Owns no ruling.
+//! What is asked of a policy, whether one rule matches it, and if not, the first part that differs. Owns no ruling.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::class::EffectClass;
-use super::holds::Holds;
-use super::question::{Question, rules_name};
-use super::rate::Counted;
+use super::glob::Holds;
+use super::rate::{Counted, Recent};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, Shown};
-use serde_json::Value;
-
-use crate::behavior::arguments;
 use crate::behavior::arguments::effect::{Analysis, Language};
+use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::shape::{New, Shape};
-use crate::behavior::tags;
 use crate::behavior::taxonomy::{Action, Badge};
+use crate::behavior::{arguments, tags};
 use crate::wire::words::words;
+
+/// What is asked of a policy.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The server's name; the number of a second instance (`filesystem#2`) does not count.
+    pub server: &'a str,
+    /// The method, where it is a request other than `tools/call`.
+    pub method: Option<&'a str>,
+    /// The tool's name; for another request its method.
+    pub tool: &'a str,
+    pub behavior: &'a Behavior,
+    pub arguments: &'a Value,
+    /// Milliseconds since 1970, UTC: rules may expire.
+    pub now: i64,
+    /// The calls that all wrappers let run lately, for `rate`; `None` leaves it undecided.
+    pub recent: Option<&'a Recent>,
+}
+
+/// Rules belong to a server's name, so `filesystem#2` is `filesystem` to them.
+pub(crate) fn rules_name(server: &str) -> &str {
+    match server.rsplit_once('#') {
+        Some((name, number)) if !name.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => server,
+    }
+}
 
 /// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

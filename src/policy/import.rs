@@ -3,13 +3,9 @@
 //! Nothing becomes looser than it was: what does not fit the language is left out and named, and what would be asked or
 //! denied there is never allowed here. As documented by each program, and as read in its source, in November 2026.
 
-mod claude;
-mod codex;
-mod cursor;
 mod gemini;
+mod hosts;
 mod imported;
-mod reach;
-mod zed;
 
 use std::collections::BTreeMap;
 
@@ -41,13 +37,13 @@ words! {
 pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
     let text = text.trim_start_matches('\u{feff}');
     let mut found = match host {
-        Host::Claude => claude::settings(&json(text)?)?,
-        Host::Cursor => cursor::settings(&json(text)?)?,
+        Host::Claude => hosts::claude(&json(text)?)?,
+        Host::Cursor => hosts::cursor(&json(text)?)?,
         // The error about a broken file that begins like JSON is the one of JSON.
         Host::Gemini if relaxed::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
         Host::Gemini => gemini::policy(&toml(text)?)?,
-        Host::Codex => codex::config(&toml(text)?)?,
-        Host::Zed => zed::settings(&json(text)?)?,
+        Host::Codex => hosts::codex(&toml(text)?)?,
+        Host::Zed => hosts::zed(&json(text)?)?,
     };
     found.drop_what_cannot_loosen();
     Ok(found)

@@ -3,29 +3,22 @@
 // Decisions are matched whole: a new variant is a compile error where it counts.
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod address;
 pub mod class;
 pub mod decide;
-pub mod decimal;
 pub mod edit;
-pub mod explain;
 pub mod fit;
 pub mod glob;
-pub mod holds;
 pub mod import;
 pub mod layers;
 pub mod lint;
 pub mod maker;
 pub mod parse;
 pub mod past;
-pub mod question;
 pub mod rate;
 pub mod reading;
-pub mod replay;
 pub mod role;
 pub mod rule;
 pub mod scope;
-pub mod suggest;
 pub mod under;
 pub mod when;
 mod wording;

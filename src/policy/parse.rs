@@ -3,8 +3,6 @@
 //! Nothing is skipped: a key that is not understood is a problem, because a rule half understood could allow.
 
 mod condition;
-mod example;
-pub mod lists;
 mod rule;
 
 use toml::Spanned;

@@ -1,12 +1,24 @@
-//! A past call as the log has it: judged, decided, its secrets replaced. Reads no log.
+//! Past calls as the log has them: what a policy would say of them now, and which rules would have saved questions. Reads no
+//! log.
+//!
+//! Records hold no secrets, so a condition on a value that was replaced or cut cannot be decided: where such a rule would
+//! change the answer, the answer is [`Answer::Undecided`].
+//!
+//! Candidates for rules are what [`maker`](super::maker) makes of each question; they are taken one by one, each time the one
+//! that saves the most questions not saved yet, where a wide scope counts for less than a narrow one. None ever covers a
+//! call that was denied.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::decide::Question;
+use super::decide::{Question, Ruling, decide};
+use super::fit::{Fit, Prepared, fit, rules_name};
+use super::maker::{Proposal, Scope, proposals};
 use super::rate::Recent;
-use super::rule::{Decision, Rule};
+use super::rule::{Decision, Policy, Rule};
 use super::when::{About, Predicate, Test, argument};
-use crate::behavior::conclude::Behavior;
+use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::mcp::request;
 use crate::wire::words::words;
 
@@ -122,4 +134,206 @@ pub fn depends_on_obscured(predicate: &Predicate, call: &PastCall) -> bool {
 /// Whether a rule depends on something that the record hides.
 pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
     rule.when.iter().chain(&rule.unless).any(|predicate| depends_on_obscured(predicate, call))
+}
+
+/// What a policy says of a past call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    Decided(Ruling),
+    /// These rules depend on something that the record hides.
+    Undecided(Vec<String>),
+}
+
+/// A call about which the policy says something else than was said then.
+#[derive(Clone, Debug)]
+pub struct Change<'c> {
+    pub call: &'c PastCall,
+    pub now: Ruling,
+}
+
+/// A policy against a log.
+#[derive(Clone, Debug, Default)]
+pub struct Replay<'c> {
+    /// How many calls were looked at.
+    pub calls: usize,
+    /// The oldest first.
+    pub changes: Vec<Change<'c>>,
+    /// Calls that stay undecided, with the rules that depend on what is hidden.
+    pub undecided: Vec<(&'c PastCall, Vec<String>)>,
+}
+
+impl Replay<'_> {
+    /// How many calls change from what to what, the most first.
+    pub fn counts(&self) -> Vec<(Decision, Decision, usize)> {
+        let all = [Decision::Allow, Decision::Ask, Decision::Deny];
+        let pairs = all.into_iter().flat_map(|from| all.into_iter().map(move |to| (from, to)));
+        let count = |(from, to)| {
+            let same = |change: &&Change<'_>| change.call.ruling == from && change.now.decision == to;
+            (from, to, self.changes.iter().filter(same).count())
+        };
+        let mut counts: Vec<_> = pairs.map(count).filter(|(_, _, count)| *count > 0).collect();
+        counts.sort_by_key(|(from, to, count)| (std::cmp::Reverse(*count), *from, *to));
+        counts
+    }
+}
+
+/// Plays all calls, the oldest first, against a policy. Rules that have expired by `now` count no more.
+pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c> {
+    let policy = without_expired(policy, now);
+    let mut recent = Recent::default();
+    let mut found = Replay { calls: calls.len(), ..Replay::default() };
+    for call in calls {
+        match answer(&policy, call, &recent) {
+            Answer::Decided(ruling) if ruling.decision == call.ruling => {}
+            Answer::Decided(now) => found.changes.push(Change { call, now }),
+            Answer::Undecided(rules) => found.undecided.push((call, rules)),
+        }
+        if call.ended == Ended::Ran {
+            recent.note(call.server.as_str(), call.method.as_deref(), call.tool.as_str(), call.time);
+        }
+    }
+    found
+}
+
+/// The policy without the rules that have expired: the others hold at every past moment too.
+pub fn without_expired(policy: &Policy, now: i64) -> Policy {
+    let mut policy = policy.clone();
+    policy.rules.retain(|rule| rule.expires.is_none_or(|end| end > now));
+    policy
+}
+
+/// What the policy says of one past call.
+pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
+    let question = call.question(Some(recent));
+    if !policy.rules.iter().any(|rule| touches_obscured(rule, call)) {
+        return Answer::Decided(decide(policy, &question));
+    }
+    let prepared = Prepared::of(&question);
+    let (mut certain, mut perhaps): (Policy, Vec<&Rule>) = (Policy { rules: Vec::new(), ..policy.clone() }, Vec::new());
+    for rule in &policy.rules {
+        if !touches_obscured(rule, call) {
+            certain.rules.push(rule.clone());
+            continue;
+        }
+        // A rule that does not match anyway needs nothing that is hidden.
+        let mut rest = rule.clone();
+        rest.when.retain(|predicate| !depends_on_obscured(predicate, call));
+        rest.unless.retain(|predicate| !depends_on_obscured(predicate, call));
+        if fit(policy, &rest, &question, &prepared, &policy.roots) == Fit::Matches {
+            perhaps.push(rule);
+        }
+    }
+    let ruling = decide(&certain, &question);
+    let changes = |rule: &&&Rule| match ruling.rule {
+        Some(_) => rule.decision > ruling.decision,
+        None => rule.decision != ruling.decision,
+    };
+    let changing: Vec<String> = perhaps.iter().filter(changes).map(|rule| rule.id.clone()).collect();
+    if changing.is_empty() { Answer::Decided(ruling) } else { Answer::Undecided(changing) }
+}
+
+/// A rule that is worth writing.
+#[derive(Clone, Debug)]
+pub struct Suggestion<'c> {
+    pub proposal: Proposal,
+    /// The questions it would have saved, beyond those that the suggestions before it save; the oldest first.
+    pub saves: Vec<&'c PastCall>,
+}
+
+/// What could be saved.
+#[derive(Clone, Debug, Default)]
+pub struct Suggestions<'c> {
+    /// How many of the calls were asked about and let run, and would be asked about again.
+    pub questions: usize,
+    /// The most saving first.
+    pub rules: Vec<Suggestion<'c>>,
+}
+
+/// A question that comes back only once is not worth a rule.
+const LEAST: usize = 2;
+/// Only so many questions, the newest, are looked at.
+const NEWEST: usize = 4000;
+
+/// Suggests at most `most` rules for past calls, the oldest of which comes first. `now` is milliseconds since 1970, UTC.
+pub fn suggest<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) -> Suggestions<'c> {
+    let policy = without_expired(policy, now);
+    let questions: Vec<&PastCall> = calls.iter().filter(|call| is_question(&policy, call)).collect();
+    let newest = &questions[questions.len().saturating_sub(NEWEST)..];
+    let refused: Vec<&PastCall> = calls.iter().filter(|call| call.ended == Ended::Refused).collect();
+    let mut candidates = candidates(&policy, newest, &refused);
+    let mut saved: BTreeSet<i64> = BTreeSet::new();
+    let mut rules = Vec::new();
+    while rules.len() < most {
+        for candidate in &mut candidates {
+            candidate.saves.retain(|call| !saved.contains(&call.seq));
+        }
+        candidates.retain(|candidate| candidate.saves.len() >= LEAST);
+        let best = (0..candidates.len()).max_by_key(|at| {
+            let candidate = &candidates[*at];
+            (worth(candidate), std::cmp::Reverse(*at))
+        });
+        let Some(best) = best.map(|at| candidates.swap_remove(at)) else { break };
+        saved.extend(best.saves.iter().map(|call| call.seq));
+        rules.push(best);
+    }
+    Suggestions { questions: questions.len(), rules }
+}
+
+/// Whether a person was asked, or would have been while observing, said yes, and would be asked again by a default.
+fn is_question(policy: &Policy, call: &PastCall) -> bool {
+    let again = || match answer(policy, call, &Recent::default()) {
+        // An explicit ask is not loosened by an allow.
+        Answer::Decided(ruling) => ruling.decision == Decision::Ask && ruling.rule.is_none(),
+        Answer::Undecided(_) => false,
+    };
+    call.method.is_none() && call.ruling == Decision::Ask && call.ended == Ended::Ran && again()
+}
+
+/// Every rule that could be made of more than one question and of no call that was denied.
+fn candidates<'c>(policy: &Policy, questions: &[&'c PastCall], refused: &[&PastCall]) -> Vec<Suggestion<'c>> {
+    let mut made: BTreeMap<(&str, &str, Scope), Vec<Proposal>> = BTreeMap::new();
+    let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    for call in questions {
+        let (server, tool) = (rules_name(&call.server), call.tool.as_str());
+        // A rule for the whole tool is too wide if the record hides an argument or the call may do harm.
+        let narrow_only = is_obscured(&call.arguments) || conclude::danger(&call.behavior, Replaced::Perhaps).is_some();
+        for proposal in proposals(&call.question(None), &policy.roots).unwrap_or_default() {
+            let too_wide = narrow_only && proposal.scope == Scope::ThisTool;
+            if too_wide || touches_obscured(&proposal.rule, call) {
+                continue;
+            }
+            let count = times.entry(proposal.body.clone()).or_default();
+            *count += 1;
+            if *count == LEAST {
+                made.entry((server, tool, proposal.scope.clone())).or_default().push(proposal);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for ((server, tool, _), proposals) in made {
+        let of_tool = |call: &&&PastCall| rules_name(&call.server) == server && call.tool == tool;
+        for proposal in proposals {
+            let is_hidden = |call: &PastCall| touches_obscured(&proposal.rule, call);
+            let covers = |call: &PastCall| proposal.covers(policy, &call.question(None));
+            if refused.iter().filter(of_tool).any(|call| is_hidden(call) || covers(call)) {
+                continue;
+            }
+            let of_tool = questions.iter().filter(of_tool);
+            let saves = of_tool.filter(|call| !is_hidden(call) && covers(call)).copied().collect();
+            found.push(Suggestion { proposal, saves });
+        }
+    }
+    found
+}
+
+/// Questions saved, in hundredths; a wide scope counts for less.
+fn worth(suggestion: &Suggestion<'_>) -> usize {
+    let hundredths = match &suggestion.proposal.scope {
+        Scope::ThisCall => 100,
+        Scope::Same(_) => 98,
+        Scope::Address { .. } => 95,
+        Scope::Under { folder, .. } => 70 + 4 * folder.matches('/').count().min(7),
+        Scope::ThisTool => 50,
+    };
+    suggestion.saves.len() * hundredths
 }

@@ -7,6 +7,8 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::glob::GlobError;
+
 /// One problem in a policy or configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
@@ -225,4 +227,26 @@ pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let slips = (word.len() / 2).clamp(1, 3);
     let distances = known.iter().map(|near| (strsim::osa_distance(&word.to_lowercase(), &near.to_lowercase()), *near));
     distances.min().filter(|(slips_needed, _)| *slips_needed <= slips).map(|(_, near)| near)
+}
+
+/// Globs under `key`; also used for `glob` in a condition, and for approvers.
+pub fn globs<T>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    new: impl Fn(&str) -> Result<T, GlobError>,
+) -> Vec<T> {
+    const HINT: &str = "write a name, with * ? [a-z] where it may vary and \\ before a literal one of these";
+    reading.each(value, key, |text| new(text).map_err(|error| (format!("`{key}` cannot be {text:?}: {error}"), HINT)))
+}
+
+/// One word or a list of them.
+pub(super) fn any_of<T: Copy>(
+    reading: &mut Reading<'_>,
+    value: &Spanned<DeValue<'_>>,
+    key: &str,
+    known: &[(&str, T)],
+) -> Vec<T> {
+    let found = reading.texts(value, key);
+    found.into_iter().filter_map(|(at, word)| reading.one_of(at, &word, key, known)).collect()
 }

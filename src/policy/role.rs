@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::fit::rules_name;
 use super::glob::Glob;
-use super::question::rules_name;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::curated::Entitlement;
 use crate::behavior::profile;

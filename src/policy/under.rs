@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::holds::Holds;
+use super::glob::Holds;
 use crate::behavior::arguments::base;
 
 /// Where `~` and relative paths of a server start. What is `None` cannot be decided.

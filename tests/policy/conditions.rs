@@ -1,12 +1,11 @@
 //! `when`, `unless`, `expires`, hazards by name, and examples: one line per case.
 
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::policy::decimal::Decimal;
-use mcp_approve::policy::holds::Holds;
+use mcp_approve::policy::glob::Holds;
 use mcp_approve::policy::parse::{parse, parse_at};
 use mcp_approve::policy::rule::{Decision, Policy};
 use mcp_approve::policy::under::{Folder, Roots};
-use mcp_approve::policy::when::About;
+use mcp_approve::policy::when::{About, Decimal};
 use serde_json::{Value, json};
 
 use super::{policy, rule_on, rule_with};

@@ -7,7 +7,7 @@ use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::shape::{New, Shape};
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
 use mcp_approve::policy::decide::{Question, decide};
-use mcp_approve::policy::holds::Holds;
+use mcp_approve::policy::glob::Holds;
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rate::{LONGEST, MOST, Recent};
 use serde_json::{Value, json};

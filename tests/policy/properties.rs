@@ -1,8 +1,7 @@
 //! What must hold for any rules and any call.
 
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::policy::decide::{Question, Ruling, decide};
-use mcp_approve::policy::explain::explain_at;
+use mcp_approve::policy::decide::{Question, Ruling, decide, explain_at};
 use mcp_approve::policy::fit::Fit;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::lint::lint;

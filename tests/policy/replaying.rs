@@ -1,10 +1,8 @@
 //! A policy against past calls: what changes, what cannot be told, and which rules would have saved questions.
 
-use mcp_approve::policy::past::{Ended, PastCall, is_obscured};
+use mcp_approve::policy::past::{Answer, Ended, PastCall, answer, is_obscured, replay, suggest};
 use mcp_approve::policy::rate::Recent;
-use mcp_approve::policy::replay::{Answer, answer, replay};
 use mcp_approve::policy::rule::{Decision, Policy};
-use mcp_approve::policy::suggest::suggest;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

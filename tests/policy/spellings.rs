@@ -1,7 +1,6 @@
 //! One table of spellings of an argument: what each predicate says of each.
 
-use mcp_approve::policy::glob::Glob;
-use mcp_approve::policy::holds::Holds;
+use mcp_approve::policy::glob::{Glob, Holds};
 use serde_json::Value;
 
 use super::conditions::stands;

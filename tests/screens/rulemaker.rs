@@ -14,7 +14,7 @@ use mcp_approve::link::message::Covers;
 use mcp_approve::operator::found::{Finding, LogRequest};
 use mcp_approve::operator::own_rules::Except;
 use mcp_approve::operator::tried::{Matched, Trial, Tried};
-use mcp_approve::policy::explain::Near;
+use mcp_approve::policy::decide::Near;
 use mcp_approve::policy::parse;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;

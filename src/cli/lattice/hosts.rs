@@ -19,8 +19,7 @@ use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};
-use crate::policy::fit::{Fit, Part, Prepared, fit};
-use crate::policy::question::rules_name;
+use crate::policy::fit::{Fit, Part, Prepared, fit, rules_name};
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::number::counted;
 

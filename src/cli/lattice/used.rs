@@ -19,7 +19,7 @@ use crate::cli::look::{Here, Look};
 use crate::cli::print::{local, pretty, visible};
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::{counted, grouped};

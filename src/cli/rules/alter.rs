@@ -11,7 +11,7 @@ use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::{visible, visible_lines};
 use crate::home::change::Drafted;
 use crate::policy::edit::{self, EditError};
-use crate::policy::replay::replay;
+use crate::policy::past::replay;
 use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.

@@ -116,7 +116,7 @@ fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut d
         writeln!(out, "warning: line {}: {}; {}", warning.line, visible(&warning.what), warning.hint)?;
     }
     if let Some(calls) = past::since(&site.db, None)?.filter(|calls| !calls.is_empty()) {
-        replay::tell(&crate::policy::replay::replay(policy, &calls, site.now), 5, out)?;
+        replay::tell(&crate::policy::past::replay(policy, &calls, site.now), 5, out)?;
         writeln!(out)?;
     }
     Ok(())

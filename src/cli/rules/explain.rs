@@ -21,11 +21,9 @@ use crate::mcp::request;
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
-use crate::policy::decide::{Question, Ruling};
-use crate::policy::explain::{self, Explanation, explain_at};
-use crate::policy::fit::{Fit, paths_wanted};
+use crate::policy::decide::{self, Explanation, Question, Ruling, explain_at};
+use crate::policy::fit::{Fit, paths_wanted, rules_name};
 use crate::policy::past::{PastCall, is_obscured};
-use crate::policy::question::rules_name;
 use crate::policy::rule::Policy;
 use crate::policy::under::{Paths, Roots};
 use crate::text::plain::visible;
@@ -277,7 +275,7 @@ fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn 
     }
     let widest = explanation.rules.iter().map(|(rule, _)| rule.id.len()).max().unwrap_or_default();
     for (rule, fit) in &explanation.rules {
-        let why = visible(&explain::why(rule, *fit));
+        let why = visible(&decide::why(rule, *fit));
         writeln!(out, "  {:widest$}  {:5}  {why}", rule.id, rule.decision.word())?;
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::options::ReplayOptions;
 use super::{Site, past};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::print::{local, shown, visible};
-use crate::policy::replay::{Change, Replay, replay};
+use crate::policy::past::{Change, Replay, replay};
 use crate::policy::rule::Policy;
 use crate::wire::number::counted;
 

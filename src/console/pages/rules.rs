@@ -7,7 +7,7 @@ use crate::link::message::GrantCard;
 use crate::operator::found::RuleLine;
 use crate::operator::record_row::ruling;
 use crate::operator::tried::SuggestedRule;
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 use crate::policy::rule::{Decision, Defaults, Pending};
 use crate::text::columns::{Columns, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};

@@ -11,7 +11,7 @@ use crate::console::model::{Command, Following, ListState, Model, Opens, Screen,
 use crate::console::pages;
 use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::operator::tried::Trial;
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 
 /// Records of one page.
 const PAGE: usize = 300;

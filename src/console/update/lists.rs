@@ -13,7 +13,7 @@ use crate::console::model::{
 };
 use crate::link::message::KnownTool;
 use crate::operator::pinned::{PinBook, PinnedTool};
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 
 /// Makes the lists of Tools, Rules and Servers again. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {

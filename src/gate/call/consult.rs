@@ -12,7 +12,7 @@ use crate::gate::config::Config;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::opinion::{Approver, Opinion};
 use crate::gate::state::Host;
-use crate::policy::question::rules_name;
+use crate::policy::fit::rules_name;
 use crate::policy::rule::Decision;
 
 /// The names of the approvers to ask about a call: none where they were asked, or where it is denied anyway.

@@ -33,7 +33,7 @@ use crate::mcp::meta::{Carries, unknown_meta};
 use crate::mcp::request::{self, Standing};
 use crate::mcp::revision::Revision;
 use crate::policy::decide::{self, Question, Ruling};
-use crate::policy::explain::{self, Near};
+use crate::policy::decide::Near;
 use crate::policy::fit::{counted, paths_wanted};
 use crate::policy::rate::{Counted, Recent};
 use crate::policy::rule::{Decision, FirstUse, Policy};
@@ -497,7 +497,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, context: Context
 /// If a ruling asks: the rules for this tool that did not decide, the nearest first.
 fn near(policy: &Policy, question: &Question<'_>, roots: &Roots, ruling: &Ruling) -> Vec<Near> {
     match ruling.decision {
-        Decision::Ask => explain::nearest(policy, question, roots, NEAR),
+        Decision::Ask => decide::nearest(policy, question, roots, NEAR),
         Decision::Allow | Decision::Deny => Vec::new(),
     }
 }

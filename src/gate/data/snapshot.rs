@@ -10,8 +10,7 @@ use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, ContentType, Mutability};
 use crate::gate::data::facts::Facts;
 use crate::gate::data::pinning::PinOffer;
-use crate::policy::decide::Ruling;
-use crate::policy::explain::Near;
+use crate::policy::decide::{Near, Ruling};
 use crate::wire::digest::Digest;
 
 /// The words after the ticket of an identical call that still waits.

@@ -12,8 +12,7 @@ use super::value::{check_name, parsed};
 use crate::gate::data::opinion::{Approver, May};
 use crate::home::duration;
 use crate::policy::glob::Glob;
-use crate::policy::parse::lists::globs;
-use crate::policy::reading::Reading;
+use crate::policy::reading::{Reading, globs};
 use crate::policy::rule::ToolGlob;
 
 const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];

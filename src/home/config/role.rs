@@ -8,8 +8,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::value::check_name;
 use crate::policy::glob::Glob;
-use crate::policy::parse::lists::globs;
-use crate::policy::reading::Reading;
+use crate::policy::reading::{Reading, globs};
 use crate::policy::role::{OnServers, Requirement, Role};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];

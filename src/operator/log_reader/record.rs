@@ -6,8 +6,7 @@ use crate::audit::past;
 use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
 use crate::operator::found::{Certain, Explained, Line, Opened};
-use crate::policy::decide::decide;
-use crate::policy::explain::nearest;
+use crate::policy::decide::{decide, nearest};
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::rule::Policy;
 

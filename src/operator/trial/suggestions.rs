@@ -12,9 +12,8 @@ use crate::operator::rule_book;
 use crate::operator::tried::{PastLine, Suggested, SuggestedRule, Trial, Tried, Which};
 use crate::policy::maker::Title;
 use crate::policy::parse;
-use crate::policy::past::PastCall;
+use crate::policy::past::{PastCall, Suggestion, suggest};
 use crate::policy::rule::{Decision, Policy};
-use crate::policy::suggest::{Suggestion, suggest};
 use crate::wire::number::counted;
 
 /// Rules that the console offers.

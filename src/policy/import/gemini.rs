@@ -5,8 +5,7 @@
 
 use serde_json::Value;
 
-use super::imported::{HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, short};
-use super::reach::{Name, splits};
+use super::imported::{HIDES_TOOLS, Imported, Name, NotTheirs, OWN_TOOL, fields, short, splits};
 use crate::policy::rule::Decision;
 
 /// Keys of a rule that say whom it is for and what it does; any other narrows it.

@@ -1,9 +1,10 @@
-//! What became of another program's file: entries that were carried over, and those that could not be. Knows no program.
+//! What became of another program's file: entries that were carried over, and those that could not be; whom each reaches.
+//! Knows no program.
 
 use serde_json::Value;
 
-use super::reach::{self, Name};
 use crate::capability::names::shortened;
+use crate::policy::glob::{Glob, escaped};
 use crate::policy::rule::Decision;
 
 pub(super) const OWN_TOOL: &str = "it is about a tool of the program itself, which is not called through MCP";
@@ -140,8 +141,7 @@ impl Imported {
     pub(super) fn drop_what_cannot_loosen(&mut self) {
         let left_out = std::mem::take(&mut self.stricter);
         let narrowed = |one: &Carried| {
-            let meets =
-                |(server, tool): &(_, _)| reach::may_meet(server, &one.server) && reach::may_meet(tool, &one.tool);
+            let meets = |(server, tool): &(_, _)| may_meet(server, &one.server) && may_meet(tool, &one.tool);
             one.decision == Decision::Allow && left_out.iter().any(meets)
         };
         self.drop_all(narrowed, "something stricter about it was left out");
@@ -149,8 +149,8 @@ impl Imported {
             self.carried.iter().filter(|one| one.decision > Decision::Allow).cloned().collect();
         let covered = |one: &Carried| {
             let covers = |wide: &Carried| {
-                reach::covers(wide.server.as_deref(), one.server.as_deref())
-                    && reach::covers(wide.tool.as_deref(), one.tool.as_deref())
+                covers(wide.server.as_deref(), one.server.as_deref())
+                    && covers(wide.tool.as_deref(), one.tool.as_deref())
             };
             one.decision == Decision::Allow && stricter.iter().any(covers)
         };
@@ -175,4 +175,82 @@ pub(super) fn short(value: &Value) -> String {
 /// The fields of an object; none where it is no object.
 pub(super) fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flatten()
+}
+
+/// A name as another program has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Name<'a> {
+    Any,
+    /// Just this one, whatever characters are in it.
+    Is(&'a str),
+    /// `*` in it matches any characters.
+    Like(&'a str),
+}
+
+impl<'a> Name<'a> {
+    /// As that program has it.
+    pub(super) fn text(self) -> &'a str {
+        match self {
+            Self::Any => "*",
+            Self::Is(name) | Self::Like(name) => name,
+        }
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.text().is_empty()
+    }
+
+    /// The glob that means the same here; `None` for any.
+    pub(super) fn glob(self) -> Option<String> {
+        match self {
+            Self::Any => None,
+            Self::Like(name) if name.chars().all(|c| c == '*') => None,
+            Self::Is(name) => Some(escaped(name)),
+            Self::Like(name) => Some(escaped(name).replace("\\*", "*")),
+        }
+    }
+}
+
+/// The plain name that a glob of ours means; `None` where it has a wildcard.
+fn plain(glob: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = glob.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '*' => return None,
+            '\\' => out.extend(rest.next()),
+            other => out.push(other),
+        }
+    }
+    Some(out)
+}
+
+/// Whether two names can mean the same one.
+pub(super) fn may_meet(one: &Option<String>, other: &Option<String>) -> bool {
+    let (Some(one), Some(other)) = (one, other) else { return true };
+    match (plain(one), plain(other)) {
+        (Some(one), Some(other)) => one == other,
+        (Some(name), None) => matches(other, &name),
+        (None, Some(name)) => matches(one, &name),
+        (None, None) => true,
+    }
+}
+
+/// Whether one glob surely reaches all that another does.
+pub(super) fn covers(wide: Option<&str>, narrow: Option<&str>) -> bool {
+    let Some(wide) = wide else { return true };
+    let Some(narrow) = narrow else { return false };
+    wide == narrow || plain(narrow).is_some_and(|name| matches(wide, &name))
+}
+
+/// A text that is no glob counts as matching every name: a match can only drop an allow.
+fn matches(glob: &str, name: &str) -> bool {
+    Glob::new(glob).map_or(true, |glob| glob.matches(name))
+}
+
+/// Every way to part a text into a server and a tool, the shortest server first.
+pub(super) fn splits<'t>(text: &'t str, between: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
+    // At every place, also where separators overlap: `a___b` is `a` and `_b`, and `a_` and `b`.
+    let parts = text.char_indices().filter_map(move |(at, _)| Some((&text[..at], text[at..].strip_prefix(between)?)));
+    parts.filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
 }

@@ -7,15 +7,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
 
-use super::condition;
-use super::example::{self, Example};
-use super::lists::{any_of, globs};
+use super::condition::{self, Example};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;
-use crate::policy::reading::{Reading, Span};
+use crate::policy::reading::{Reading, Span, any_of, globs};
 use crate::policy::rule::{Decision, Rule, ToolGlob};
 use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
@@ -94,8 +92,8 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
             "expires" => draft.rule.expires = end_of(reading, value),
             "note" => draft.rule.note = reading.text(value, "note"),
             "disabled" => draft.disabled = reading.switch(value, "disabled").unwrap_or_default(),
-            "match" => draft.examples.extend(example::read_all(reading, value, Example::Matches)),
-            "not_match" => draft.examples.extend(example::read_all(reading, value, Example::Differs)),
+            "match" => draft.examples.extend(condition::read_examples(reading, value, Example::Matches)),
+            "not_match" => draft.examples.extend(condition::read_examples(reading, value, Example::Differs)),
             other => reading.unknown_key(key.span(), other, KEYS),
         }
     }
@@ -133,7 +131,7 @@ fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> 
     let tested = Rule { when: on_arguments(&rule.when), unless: on_arguments(&rule.unless), ..rule.clone() };
     for (at, example, arguments) in draft.examples {
         let part = conditions_on_arguments(&tested, &arguments, roots);
-        example::check(reading, at, example, part, &tested);
+        condition::check_example(reading, at, example, part, &tested);
     }
     Some((place, rule))
 }

@@ -16,8 +16,7 @@ use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, KnownTool,
 use mcp_approve::operator::found::{
     Certain, Counts, Edge, Explained, Finding, Line, LogRequest, LogRows, Opened, Page, Progress, RuleBook, RuleLine,
 };
-use mcp_approve::policy::decide::Ruling;
-use mcp_approve::policy::explain::Near;
+use mcp_approve::policy::decide::{Near, Ruling};
 use mcp_approve::policy::lint::Warning;
 use mcp_approve::policy::rule::{Decision, Defaults, FirstUse, Likely, NewDefault};
 use mcp_approve::wire::digest::Digest;
