@@ -4,11 +4,8 @@
 //! all of them in one chain: [`Store::fold`] moves them there, a batch in one transaction under the lock file, and whoever
 //! opens the log first folds what dead wrappers left. SQLite's automatic checkpoints are off, so that no fold pays for one.
 
-mod fault;
-mod frames;
 pub(super) mod index_db;
 mod journal;
-mod journal_file;
 mod leftover;
 pub mod noted;
 mod open;
@@ -22,18 +19,16 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::body::BodyWriter;
+pub use super::body::Part;
 use super::chain::Writer;
-use super::lock::{Held, Lock};
-use super::place::{self, Identity};
+use super::place::{self, Held, Identity, Lock};
 use super::record::Entry;
 use super::redact::Redactor;
-pub use super::sealed::Part;
 use open::folder_of;
 use state::State;
 
-pub use super::error::StoreError;
-pub use journal::{Commit, Journal, Unsynced};
-pub use journal_file::JournalFile;
+pub use super::place::StoreError;
+pub use journal::{Commit, Journal, JournalFile, Unsynced};
 pub use leftover::{Damage, Left};
 pub use reader::{ReadOrder, Reader, Visit};
 
@@ -113,17 +108,6 @@ impl Store {
             self.note_head();
         }
         Ok(())
-    }
-
-    /// As [`Self::sync`], while folds go on. Waits for the sync before it, and returns that one's failure.
-    ///
-    /// # Errors
-    /// Why the disk may not have what was recorded.
-    pub fn sync_behind(&mut self) -> Result<(), StoreError> {
-        if self.is_note_due() {
-            return self.sync();
-        }
-        self.with(|open| open.state.sync_behind())
     }
 
     /// Whether it is time to note the head: neither we nor another process did it a moment ago.

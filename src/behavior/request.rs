@@ -10,7 +10,7 @@ use super::identity::Identity;
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::words::{self, among};
 use crate::mcp::request::{self, Standing, standing};
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 
 /// What a request does. `sampling` and `elicitation` send something: a prompt to the host's model, a question to its user.
 fn identity(method: &str) -> Identity {

@@ -10,7 +10,7 @@ use jsonschema::PatternOptions;
 use serde_json::Value;
 
 use super::work::{BACKTRACKS, CHECK, Cost, EXPLAIN, TooMuch, Uncounted, Work};
-use crate::wire::fields::in_pointer;
+use crate::wire::fold::in_pointer;
 
 /// Beyond these a schema is refused: no honest tool comes near.
 const MAX_DEPTH: usize = 64;

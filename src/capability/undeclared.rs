@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::fields::{Fields, field, in_pointer, member};
+use crate::wire::fold::{Fields, field, in_pointer, member};
 
 /// Schema nodes looked at for one call; honest arguments need a few hundred.
 const MAX_WORK: usize = 50_000;

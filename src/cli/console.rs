@@ -12,13 +12,13 @@ use crate::console::outside::Process;
 use crate::console::run::open;
 use crate::home::places::Places;
 use crate::interpose::clock;
-use crate::interpose::secrecy;
+use crate::interpose::guardian;
 use crate::interpose::stdio::HostPipe;
 
 /// Opens the console on standard input and output, until the operator leaves.
 pub(super) fn run(places: &Places, process: Process) -> Exit {
     // An editor that the operator opens from here holds a call's arguments, and inherits this limit.
-    let _ = secrecy::keep_memory_private();
+    let _ = guardian::keep_memory_private();
     places.create_state()?;
     let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
     done(open(places, clock::wall_ms, process).map_err(|error| Error::failed("the console could not run", error, hint)))

@@ -10,8 +10,8 @@ use super::error::{Error, Exit};
 use super::print::{pretty, visible};
 use crate::audit::moment::rfc3339;
 use crate::home::places::Places;
+use crate::link::client::{Peeked, peek};
 use crate::link::message::WaitingCall;
-use crate::link::peek::{Peeked, peek};
 use crate::text::time;
 use crate::wire::number::counted;
 

@@ -25,7 +25,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::remote::{self, Bridge};
 use crate::home::{duration, name};
-use crate::interpose::secrecy;
+use crate::interpose::guardian;
 use crate::interpose::start::{self, Setup, StartError};
 use crate::interpose::stdio::HostPipe;
 use crate::link::delegation;
@@ -145,7 +145,7 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
         ));
     }
     delegation::take_name();
-    let core = secrecy::keep_memory_private();
+    let core = guardian::keep_memory_private();
     let mut settings = config::settle(&command, options.level(), places)?;
     if let Some(expect) = &mut settings.expect {
         expect.resolve(|session| approved_in(session, &settings.audit_db))?;

@@ -16,7 +16,7 @@ use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
-use crate::link::error::LinkError;
+use crate::link::folder::LinkError;
 use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;

@@ -10,8 +10,7 @@ use super::user;
 use crate::audit::agreed::{agreed, taken_back};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::agreed::{Agreement, day_of};
-use crate::pins::agreed::Kept;
-use crate::pins::proof::{Proofs, Standing};
+use crate::pins::agreed::{Kept, Proofs, Standing};
 use crate::pins::{PinStore, PinsError};
 
 /// How long a record may be on its way into the log.

@@ -138,7 +138,7 @@ mod tests {
     use crate::behavior::conclude::Trust;
     use crate::home::agreed::Known;
     use crate::pins::agreed::Kept;
-    use crate::pins::proof::Standing;
+    use crate::pins::agreed::Standing;
     use crate::pins::reading::Server;
 
     fn server(package: Option<&str>) -> Server {

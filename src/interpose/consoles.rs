@@ -11,8 +11,7 @@ use crate::audit::record::Assurance;
 use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
-use crate::link::error::LinkError;
-use crate::link::folder::{self, NameClaim};
+use crate::link::folder::{self, LinkError, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
 

@@ -1,7 +1,16 @@
-//! Rare one-line notices: on stderr, which hosts keep as the server's log and show to no person, and on the desktop. At
-//! most one a minute that a call waits.
+//! What a wrapper says of itself: rare one-line notices, on stderr, which hosts keep as the server's log and show to no person,
+//! and on the desktop, at most one a minute that a call waits; and our own diagnostics, a file per day in the state folder,
+//! never a standard stream.
 
-use std::io::Write;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use tracing::level_filters::LevelFilter;
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::fmt::MakeWriter;
 
 use crate::gate::call::question::written_out;
 use crate::gate::data::event::Now;
@@ -46,6 +55,52 @@ impl Waiting {
             let server = written_out(server);
             let words = format!("{server}: {effect}. It waits for approval: run {} in a terminal", self.console);
             desktop.show(&words, now.wall);
+        }
+    }
+}
+
+/// How many days are kept.
+const DAYS: usize = 5;
+
+/// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper without
+/// diagnostics pays nothing. A process that has a subscriber already keeps it.
+pub fn start_diagnostics(folder: &Path) {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::INFO)
+        .with_ansi(false)
+        .with_writer(DayFile { folder: folder.to_owned(), opened: OnceLock::new() })
+        .finish();
+    // An error means that there is a subscriber already.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+#[derive(Debug)]
+struct DayFile {
+    folder: PathBuf,
+    opened: OnceLock<Result<RollingFileAppender, String>>,
+}
+
+impl DayFile {
+    fn open(&self) -> Result<RollingFileAppender, String> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder).map_err(|error| error.to_string())?;
+        RollingFileAppender::builder()
+            .rotation(Rotation::DAILY)
+            .filename_prefix("mcp-approve")
+            .filename_suffix("log")
+            .max_log_files(DAYS)
+            .build(&self.folder)
+            .map_err(|error| error.to_string())
+    }
+}
+
+impl<'a> MakeWriter<'a> for DayFile {
+    type Writer = Box<dyn Write + 'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        match self.opened.get_or_init(|| self.open()) {
+            Ok(file) => Box::new(file.make_writer()),
+            // There is no other place to report this.
+            Err(_) => Box::new(io::sink()),
         }
     }
 }

@@ -3,10 +3,8 @@
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
 //! other, started with its first job, syncs what must be on the disk before anything follows from it.
-//! The log itself is synced while folds go on, by a thread that lives as long as that takes.
 
 mod folding;
-mod syncing;
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,10 +17,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::audit::record::{Entry, Receipt};
+use crate::audit::record::{Entry, Kind};
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
-use folding::{Fold, Folder};
+pub use folding::{Ack, Done};
+use folding::{Fold, Folder, What, sync_all};
 
 /// Microseconds after which what was committed is folded: together with the fold, within the promised 50 ms.
 const FOLD_AFTER: u64 = 40_000;
@@ -41,29 +40,6 @@ const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
-
-/// What became of an entry.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Ack {
-    /// It is recorded.
-    Recorded(Receipt),
-    /// It is not. `why` says what happened and what to do.
-    Failed { entry: u64, why: String },
-}
-
-/// What a thread has done. Give it to [`Scribe::done`].
-pub struct Done(What);
-
-enum What {
-    /// A new, empty journal.
-    Journal(Box<Journal>, Redactor),
-    /// There can be no journal now.
-    NoJournal { why: String },
-    /// The log did not take what was recorded: no call may go on until it does.
-    NotFolded,
-    /// Entries were synced, or could not be.
-    Acks(Vec<Ack>),
-}
 
 /// Where the journal is.
 enum Place {
@@ -294,7 +270,7 @@ impl Scribe {
             None => {
                 let (syncs, jobs) = mpsc::channel();
                 let to_loop = self.to_loop.clone();
-                let started = start("audit sync", self.end.clone(), move || syncing::work(&jobs, &to_loop));
+                let started = start("audit sync", self.end.clone(), move || sync_all(&jobs, &to_loop));
                 let thread = started.map_err(|error| format!("no thread can be started to sync the log: {error}"))?;
                 self.threads.push(thread);
                 syncs
@@ -335,11 +311,6 @@ fn arguments((_, entry): &(u64, Box<Entry>)) -> usize {
     entry.arguments.as_ref().map_or(0, |arguments| arguments.len())
 }
 
-fn tell(to_loop: &UnboundedSender<Done>, what: What) {
-    // The loop outlives the threads; without the loop nothing waits for a receipt.
-    let _ = to_loop.send(Done(what));
-}
-
 /// Starts a thread that works until the loop is gone, and then says that it has ended.
 fn start(name: &str, end: Sender<()>, work: impl FnOnce() + Send + 'static) -> io::Result<JoinHandle<()>> {
     Builder::new().name(name.to_owned()).spawn(move || {
@@ -353,3 +324,44 @@ fn start(name: &str, end: Sender<()>, work: impl FnOnce() + Send + 'static) -> i
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the audit log was not closed in time; its last records may be missing")]
 pub struct Unfinished;
+
+/// How long an entry that nothing waits for may stay here, in microseconds.
+const PASS_AFTER: u64 = 10_000;
+/// How many such entries may wait together.
+const PASS_FROM: usize = 256;
+
+/// The entries not passed on yet, in order.
+#[derive(Debug, Default)]
+pub struct EntryBuffer {
+    entries: Vec<(u64, Box<Entry>)>,
+    urgent: bool,
+    since: Option<u64>,
+}
+
+impl EntryBuffer {
+    /// Takes one entry at `now` (monotonic microseconds).
+    pub fn take(&mut self, now: u64, id: u64, entry: Box<Entry>) {
+        self.urgent |= matches!(entry.kind, Kind::Decision | Kind::DecisionAsked);
+        self.since.get_or_insert(now);
+        self.entries.push((id, entry));
+    }
+
+    /// The batch to pass on now; `None` while it may wait.
+    pub fn due(&mut self, now: u64) -> Option<Vec<(u64, Box<Entry>)>> {
+        let late = self.since.is_some_and(|since| now >= since + PASS_AFTER);
+        if self.urgent || late || self.entries.len() >= PASS_FROM { self.all() } else { None }
+    }
+
+    /// Everything, at the end.
+    pub fn all(&mut self) -> Option<Vec<(u64, Box<Entry>)>> {
+        self.urgent = false;
+        self.since = None;
+        let entries = std::mem::take(&mut self.entries);
+        (!entries.is_empty()).then_some(entries)
+    }
+
+    /// When the oldest entry must be passed on.
+    pub fn wake_at(&self) -> Option<u64> {
+        self.since.map(|since| since + PASS_AFTER)
+    }
+}

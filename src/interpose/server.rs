@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::outbox::Outbox;
+use super::stdio::Outbox;
 use crate::gate::data::effect::OwnLine;
 use crate::gate::data::token::{GuardrailToken, NotThisCall};
 use crate::wire::call::Call;

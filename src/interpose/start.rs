@@ -8,28 +8,22 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::adopted::Adopted;
 use super::child::{Child, SpawnError};
 use super::clock::{self, Clock};
 use super::consoles::{Consoles, Registration};
 use super::counts::Counts;
-use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
-use super::guardian::Guardian;
-use super::host::Host;
+use super::guardian::{CoreLimit, Guardian};
+use super::host::{Host, Stall};
 use super::memory;
 use super::notice;
-use super::outbox::Outbox;
 use super::pin_writer::PinWriter;
 use super::reload::Reload;
-use super::scribe::Scribe;
-use super::secrecy::CoreLimit;
+use super::scribe::{EntryBuffer, Scribe};
 use super::server::Server;
-use super::signals::Signals;
-use super::stall::Stall;
-use super::stdio::{AsyncIn, AsyncOut, HostPipe, widen};
+use super::signals::{Adopted, Signals};
+use super::stdio::{AsyncIn, AsyncOut, HostPipe, Outbox, widen};
 use super::threads::ToLoop;
-use super::trace;
 use super::watch::{Files, Watch};
 use super::wrapper::{Incoming, Wrapper};
 use crate::audit::place;
@@ -92,7 +86,7 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     place::survive_size_limit();
     // Failing to write diagnostics stops nothing; `doctor` reports it.
     if setup.state.is_ok() {
-        trace::start(&setup.places.log_dir());
+        notice::start_diagnostics(&setup.places.log_dir());
     }
     if let Some(beside) = beside {
         std::thread::Builder::new().name("console".into()).spawn(beside)?;

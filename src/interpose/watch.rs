@@ -5,18 +5,12 @@
 //! system known to report are looked at twice a second, as on every other system.
 
 use std::collections::HashSet;
-use std::ffi::OsString;
 use std::fs::Metadata;
 use std::path::{Component, Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(target_os = "linux")]
-use linux::Reporter;
-#[cfg(not(target_os = "linux"))]
-mod elsewhere;
-#[cfg(not(target_os = "linux"))]
-use elsewhere::Reporter;
+mod reporter;
+
+use reporter::{Mark, Reporter};
 
 /// Microseconds between the first sign of a change and the look, so that a file written in pieces is read once.
 const SETTLE: u64 = 150_000;
@@ -43,13 +37,6 @@ pub struct Watch {
     reporter: Option<Reporter>,
     policy: Next,
     pins: Next,
-}
-
-/// What identifies the file of a report: the name of an entry of a folder, or the number of a watched file.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Mark {
-    Name(OsString),
-    Number(i32),
 }
 
 /// When to look at files of one kind next (monotonic microseconds), how long to wait after that, and the marks of their

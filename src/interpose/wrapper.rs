@@ -1,33 +1,27 @@
 //! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
 //! Owns no decision: the gate makes them all.
 
-mod ending;
-mod heard;
-
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep_until};
 
-use super::approver;
-use super::child::{Child, Ended};
+use super::child::{Child, Ended, Stopping};
 use super::clock::Clock;
 use super::consoles::Consoles;
-use super::entry_buffer::EntryBuffer;
 use super::facts::FactReader;
-use super::host::Host;
-use super::longline::{LongLine, Passed, way};
-use super::notice;
+use super::host::{Host, Stall};
+use super::longline::{LongLine, Passed, Way, way};
 use super::pin_writer::PinWriter;
 use super::reload::{Accept, Reload};
-use super::scribe::{Done, Scribe};
+use super::scribe::{Ack, Done, EntryBuffer, Scribe};
 use super::server::Server;
 use super::signals::Signals;
-use super::stall::Stall;
 use super::stdio::AsyncIn;
-use super::stopping::Stopping;
 use super::threads::{FromThreads, ToLoop};
-use super::watch::Watch;
+use super::watch::{Files, Watch};
+use super::{approver, notice};
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
@@ -356,4 +350,120 @@ fn is_probe(content: &[u8]) -> bool {
 /// A time that does not come.
 fn far() -> Instant {
     Instant::now() + Duration::from_secs(86_400 * 365)
+}
+
+impl Wrapper {
+    pub(super) fn recorded(&mut self, done: Done) {
+        let now = self.clock.now();
+        let acks = self.scribe.done(now.mono, done);
+        self.acknowledged(now, acks);
+    }
+
+    pub(super) fn acknowledged(&mut self, now: Now, acks: Vec<Ack>) {
+        for ack in acks {
+            match ack {
+                Ack::Recorded(receipt) => self.step(now, Event::Recorded(receipt)),
+                Ack::Failed { entry, why } => self.step(now, Event::RecordFailed { entry, why: why.into() }),
+            }
+        }
+    }
+
+    /// Takes what a thread or a task sends.
+    pub(super) fn hear(&mut self, what: FromThreads) {
+        let now = self.clock.now();
+        match what {
+            FromThreads::Event(event) => self.step(now, event),
+            FromThreads::Looked { look, found } => {
+                if let Some(facts) = self.facts.came(look, found) {
+                    self.step(now, facts);
+                }
+            }
+            FromThreads::Policy(policy) => {
+                if let Some(banner) = &policy.banner {
+                    notice::say(banner);
+                }
+                self.step(now, Event::PolicyChanged(Arc::from(policy)));
+            }
+            FromThreads::Refused { console, why } => self.refuse(console, String::new(), why),
+            FromThreads::Watched(added) => self.watch.added(now.mono, added),
+        }
+    }
+
+    /// Has the threads look at files that may have changed.
+    pub(super) fn look_at_files(&mut self, now: Now) {
+        if self.watch.is_due(now.mono, Files::Policy) && !self.reload.look() {
+            self.watch.again(now.mono, Files::Policy);
+        }
+        if self.watch.is_due(now.mono, Files::Pins)
+            && let Some(pin_writer) = &self.pin_writer
+        {
+            pin_writer.look();
+        }
+    }
+
+    pub(super) fn refuse(&self, console: u64, ticket: String, why: String) {
+        self.consoles.tell(console, &FromWrapper::Refused { ticket, why });
+    }
+
+    pub(super) fn console(&mut self, said: FromConsoles) {
+        let now = self.clock.now();
+        if let Some(event) = self.consoles.hear(said, &self.gate) {
+            self.step(now, event);
+        }
+    }
+}
+
+impl Wrapper {
+    /// What the server left of a line when it ended: passed on as it is, unless the host could take it for the answer to a
+    /// call that is held.
+    pub(super) fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
+        let way = way(&self.gate);
+        if let Some(line) = long {
+            self.host.write_open(&line.tail(&way));
+        }
+        if let Some(tail) = cutter.finish().filter(|tail| way(&message::peek(tail)) == Way::ToHost) {
+            self.host.write_open(&tail);
+        }
+    }
+
+    /// Closes the server's stdin once everything for it is written, and starts its end.
+    pub(super) fn close_server(&mut self) {
+        let now = self.clock.now();
+        self.server.close_when_written();
+        self.stopping.get_or_insert_with(|| Stopping::asked(now.mono));
+    }
+
+    pub(super) fn server_ended(&mut self, ended: &Ended) {
+        let now = self.clock.now();
+        self.step(now, Event::ServerInputClosed { how: ended.to_string() });
+        self.stopping = Some(Stopping::leftovers(now.mono, LEFTOVERS));
+    }
+
+    /// Closes host, log and consoles, each within its time.
+    pub(super) async fn finish(mut self, ended: &Ended, done: &mut UnboundedReceiver<Done>) {
+        let now = self.clock.now();
+        self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
+        let until = Instant::now() + DRAIN;
+        loop {
+            self.host.close_open_line();
+            self.flush();
+            if self.gate.is_quiet() && (self.host.queued() == 0 || self.host.is_gone()) {
+                break;
+            }
+            tokio::select! {
+                Some(done) = done.recv() => self.recorded(done),
+                () = self.host.writable() => {}
+                () = sleep_until(until) => break,
+            }
+        }
+        self.child.kill();
+        if let Some(batch) = self.entry_buffer.all() {
+            // These are the last entries; nothing waits for their receipts.
+            let _ = self.scribe.record(self.clock.now().mono, batch);
+        }
+        if let Err(err) = self.scribe.finish() {
+            tracing::error!(%err, "the log was left");
+            notice::say(&err.to_string());
+        }
+    }
 }

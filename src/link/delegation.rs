@@ -3,10 +3,10 @@
 //!
 //! The record is served over a socket in the runtime folder, and the kernel names the process that listens: another
 //! process of the same user can remove that socket or put its own in the place, and then nothing may be used. To get a
-//! wider scope, a server would have to trace the wrapper (which the system refuses: see `interpose/secrecy`), keep the
+//! wider scope, a server would have to trace the wrapper (which the system refuses: see `interpose/guardian`), keep the
 //! listening socket of an ended process whose number a wrapper gets later, or leave the tree of processes. A process
 //! leaves it when all its parents have ended, except on Linux, where the wrapper becomes the parent of orphans (see
-//! `interpose/adopted`); and what another service of the system starts was never in it.
+//! `interpose/signals`); and what another service of the system starts was never in it.
 
 use std::fs;
 use std::io;
@@ -20,8 +20,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::error::LinkError;
-use super::folder;
+use super::folder::{self, LinkError};
 use super::peer::{self, Kin};
 use crate::policy::scope::Scope;
 

@@ -1,18 +1,14 @@
-//! The runtime folder: one lock and one socket per wrapper, for this user alone. Owns no connection.
-//!
-//! A name belongs to whoever holds the `flock` on its lock file. The kernel drops that lock with the process, however
-//! it dies, so a name is never lost and a socket without a locked name is known to be stale.
+//! The runtime folder: one lock and one socket per wrapper, for this user alone; and what can go wrong before wrapper and
+//! console exchange messages, each with its hint. Owns no connection.
 
-use std::fs;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
 
-use super::error::LinkError;
 use crate::wire::digest::Digest;
 
 /// How many wrappers may share one name.
@@ -242,6 +238,49 @@ fn check_length(socket: &Path) -> Result<(), LinkError> {
 
 pub(super) fn me() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Why there is no runtime folder, or no connection through it.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The folder, or one above it, cannot be made or read.
+    #[error("the folder {path:?} cannot be used: {source}; make it writable for you, or choose another with --home")]
+    Unusable { path: PathBuf, source: io::Error },
+    /// The runtime folder itself is a symbolic link.
+    #[error("the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link")]
+    Linked { path: PathBuf },
+    /// Something else is where the runtime folder belongs.
+    #[error("{path:?} is not a folder; move it away")]
+    NotAFolder { path: PathBuf },
+    /// Another user owns the folder or one above it.
+    #[error("the folder {path:?} belongs to user {owner}, not to you; choose another with --home")]
+    Foreign { path: PathBuf, owner: u32 },
+    /// Others may look into the folder, or replace one above it.
+    #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {hint} {path:?}")]
+    Loose { path: PathBuf, mode: u32, hint: &'static str },
+    /// The socket path is too long for the system.
+    #[error(
+        "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
+    )]
+    TooLong { path: PathBuf, bytes: usize, limit: usize },
+    /// Something that no wrapper made is where a lock or socket belongs.
+    #[error("{path:?} is {what}; mcp-approve did not make it: look at it, then remove it")]
+    Squatted { path: PathBuf, what: &'static str },
+    /// Every numbered form of the name is in use.
+    #[error("{count} running servers are called {name:?} already; end some, or choose another --name")]
+    NamesTaken { name: String, count: u32 },
+    /// The socket cannot be opened.
+    #[error("no console can be reached at {path:?}: {source}; check that its folder is on a local disk")]
+    Socket { path: PathBuf, source: io::Error },
+    /// A thread or the socket's watcher could not be started.
+    #[error("the consoles' watcher cannot run: {0}; end other programs and try again")]
+    Watcher(io::Error),
+    /// A message could not be serialised.
+    #[error("a message could not be written as JSON: {0}; this is a defect, please report it")]
+    Unsayable(#[from] serde_json::Error),
+    /// The watcher has ended.
+    #[error("the link to the wrappers has ended; start the console again")]
+    Ended,
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! Who is at the other end of a socket: their user, and whether they descend from the wrapped server (or from the
-//! wrapper, which becomes the parent of a server's orphans: see `interpose/adopted`). Refuses no connection itself.
+//! wrapper, which becomes the parent of a server's orphans: see `interpose/signals`). Refuses no connection itself.
 
 use std::process::Command;
 
 use tokio::net::UnixStream;
 
-use super::event::Rejection;
 use super::folder;
+use super::message::Rejection;
 
 /// How far up parents are followed; deeper trees are only made to hide in.
 const DEPTH: usize = 64;

@@ -14,13 +14,11 @@ use tokio::net::UnixListener;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::console_task::{ConsoleTask, TaskCommand};
-use super::error::LinkError;
-use super::folder::{self, NameClaim};
+use super::console_task::{ConsoleTask, TaskCommand, Then, line, said};
+use super::folder::{self, LinkError, NameClaim};
 use super::message::{FromWrapper, PROTOCOL, Wrapper};
-use super::outbox::{Then, line, said};
 
-pub use super::event::{FromConsoles, Rejection};
+pub use super::message::{FromConsoles, Rejection};
 use crate::gate::data::event::ConsoleId;
 
 /// The wrapper's socket. Dropping it ends all consoles' connections and removes the socket.

@@ -1,11 +1,11 @@
-//! The session of host and server, known from the lines that pass: the legacy handshake, and when a call is legal. Owns the
-//! proof that one is.
+//! The session of host and server, known from the lines that pass: the protocol revisions, the legacy handshake and what both
+//! sides say in it that they can do (foreign text, bounded here), and when a call is legal. Owns the proof that one is.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::revision::Revision;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
+use crate::wire::fold::CLIENT_CAPABILITIES;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
 use crate::wire::words::words;
@@ -187,10 +187,124 @@ fn text_at(content: &[u8], pointer: &str) -> Option<String> {
     Some(message.pointer(pointer)?.as_str()?.to_owned())
 }
 
+words! {
+    /// A protocol revision. Unknown ones count as the newest handshake revision that is not newer.
+    Revision {
+        V2024_11_05 = "2024-11-05",
+        V2025_03_26 = "2025-03-26",
+        V2025_06_18 = "2025-06-18",
+        V2025_11_25 = "2025-11-25",
+        V2026_07_28 = "2026-07-28",
+    }
+}
+
+impl Revision {
+    /// The revision that a handshake agreed on.
+    ///
+    /// Never the stateless one, which has no handshake: some hosts ask for it in `initialize` all the same. A text we
+    /// do not know counts as the newest handshake revision that is not newer; one that is no date, as the oldest.
+    pub fn of_handshake(text: &str) -> Self {
+        if !is_date(text) {
+            return Self::V2024_11_05;
+        }
+        let earlier = |revision: &&Self| **revision < Self::V2026_07_28 && revision.word() <= text;
+        Self::ALL.iter().copied().rfind(|revision| earlier(&revision)).unwrap_or(Self::V2024_11_05)
+    }
+}
+
+/// Whether the text has the form `YYYY-MM-DD`, so that order of text is order of time.
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(i, byte)| match i {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// How many features are kept, and how many characters of each.
+const FEATURES: usize = 64;
+const LONGEST: usize = 64;
+/// How many characters of the instructions are kept; their digest is of all.
+const INSTRUCTIONS: usize = 2000;
+
+/// What an answer to `initialize` or `server/discover` says of the server, as one object; `None` for any other answer.
+pub fn of_server(content: &[u8]) -> Option<Value> {
+    let message: Value = serde_json::from_slice(content).ok()?;
+    let result = message.get("result")?;
+    let capabilities = result.get("capabilities")?;
+    let text = |pointer: &str| Some(bounded(result.pointer(pointer)?.as_str()?, LONGEST));
+    let versions = result.get("supportedVersions").and_then(Value::as_array).into_iter().flatten();
+    let versions: Vec<&str> = versions.filter_map(Value::as_str).take(FEATURES).collect();
+    let revision = text("/protocolVersion").unwrap_or_else(|| bounded(&versions.join(" "), LONGEST));
+    let mut said = json!({
+        "revision": revision,
+        "server": text("/serverInfo/name"),
+        "server_version": text("/serverInfo/version"),
+        "features": features(capabilities),
+    });
+    let instructions = result.get("instructions").and_then(Value::as_str);
+    if let (Some(text), Some(said)) = (instructions, said.as_object_mut()) {
+        let digest = Digest::of(text.as_bytes()).to_string();
+        let kept = json!({ "digest": digest, "bytes": text.len(), "text": bounded(text, INSTRUCTIONS) });
+        said.insert("instructions".to_owned(), kept);
+    }
+    Some(said)
+}
+
+/// What the host can do, by the params of its `initialize`.
+pub fn of_host(content: &[u8]) -> Vec<String> {
+    at(content, "/params/capabilities").as_ref().map(features).unwrap_or_default()
+}
+
+/// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form` in it, or empty, as the
+/// first revision with elicitation says it.
+pub fn shows_forms(content: &[u8]) -> bool {
+    has_forms(at(content, "/params/capabilities").as_ref())
+}
+
+/// Whether a request of the stateless era says the same in its `_meta`, given as its text.
+pub fn declares_forms(meta: &str) -> bool {
+    let meta: Option<Value> = serde_json::from_str(meta).ok();
+    meta.is_some_and(|meta| has_forms(meta.get(CLIENT_CAPABILITIES)))
+}
+
+fn at(content: &[u8], pointer: &str) -> Option<Value> {
+    let mut message: Value = serde_json::from_slice(content).ok()?;
+    message.pointer_mut(pointer).map(Value::take)
+}
+
+fn has_forms(capabilities: Option<&Value>) -> bool {
+    let said = capabilities.and_then(|capabilities| capabilities.get("elicitation")?.as_object());
+    said.is_some_and(|said| said.is_empty() || said.get("form").is_some_and(Value::is_object))
+}
+
+/// Whether an answer to `initialize` says that the server makes tasks of calls (2025-11-25).
+pub fn makes_tasks(content: &[u8]) -> bool {
+    at(content, "/result/capabilities/tasks/requests/tools/call").is_some_and(|said| said.is_object())
+}
+
+/// The names of capabilities, and what is switched on in each: `tools`, `tools.listChanged`.
+fn features(capabilities: &Value) -> Vec<String> {
+    let empty = Map::new();
+    let mut found = Vec::new();
+    for (name, inner) in capabilities.as_object().unwrap_or(&empty) {
+        found.push(bounded(name, LONGEST));
+        let switched =
+            inner.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null() && **value != false);
+        found.extend(switched.map(|(inner, _)| bounded(&format!("{name}.{inner}"), LONGEST)));
+    }
+    found.truncate(FEATURES);
+    found
+}
+
+fn bounded(text: &str, most: usize) -> String {
+    text.chars().take(most).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Lifecycle, NotLegal, Phase};
-    use crate::mcp::revision::Revision;
+    use crate::mcp::lifecycle::Revision;
     use crate::wire::call::Call;
     use crate::wire::line::Line;
     use crate::wire::message::{Sorted, peek, sort};
@@ -272,5 +386,61 @@ mod tests {
         assert_eq!(lifecycle.phase(), Phase::Initializing);
         assert_eq!(after(&[]).host(), None);
         assert_eq!(after(&[ASKS]).revision(), None);
+    }
+}
+
+#[cfg(test)]
+mod revision_tests {
+    use super::Revision;
+
+    #[test]
+    fn a_handshake_text_is_read_as_the_newest_revision_that_is_not_newer() {
+        let table = [
+            ("2024-11-05", Revision::V2024_11_05),
+            ("2025-03-26", Revision::V2025_03_26),
+            ("2025-06-18", Revision::V2025_06_18),
+            ("2025-11-25", Revision::V2025_11_25),
+            ("2026-07-28", Revision::V2025_11_25),
+            ("2024-10-07", Revision::V2024_11_05),
+            ("2025-09-01", Revision::V2025_06_18),
+            ("2031-01-01", Revision::V2025_11_25),
+            ("DRAFT-2026-v1", Revision::V2024_11_05),
+            ("DRAFT-2026", Revision::V2024_11_05),
+            ("2025-03-260", Revision::V2024_11_05),
+            ("", Revision::V2024_11_05),
+        ];
+        for (text, revision) in table {
+            assert_eq!(Revision::of_handshake(text), revision, "{text}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod features_tests {
+    use serde_json::json;
+
+    use super::{of_host, of_server};
+
+    #[test]
+    fn a_server_is_what_its_answer_says() {
+        let answer = json!({"id": 1, "result": {"protocolVersion": "2025-11-25", "serverInfo": {"name": "s", "version": "2"},
+            "capabilities": {"tools": {"listChanged": true}, "logging": {}, "resources": {"subscribe": false}},
+            "instructions": "Use the tools."}});
+        let said = of_server(answer.to_string().as_bytes()).unwrap();
+        assert_eq!(said["features"], json!(["tools", "tools.listChanged", "logging", "resources"]));
+        assert_eq!((&said["server"], &said["revision"]), (&json!("s"), &json!("2025-11-25")));
+        assert_eq!(
+            (&said["instructions"]["bytes"], &said["instructions"]["text"]),
+            (&json!(14), &json!("Use the tools."))
+        );
+        let long = json!({"result": {"capabilities": {}, "instructions": "x".repeat(100_000)}});
+        let said = of_server(long.to_string().as_bytes()).unwrap();
+        assert_eq!(said["instructions"]["text"].as_str().unwrap().len(), 2000);
+        let many: serde_json::Map<_, _> = (0..1000).map(|at| (format!("f{at}"), json!({}))).collect();
+        let said = of_server(json!({"result": {"capabilities": many}}).to_string().as_bytes()).unwrap();
+        assert_eq!(said["features"].as_array().unwrap().len(), super::FEATURES);
+        assert_eq!(of_server(br#"{"id":1,"result":{"tools":[]}}"#), None);
+        let params = br#"{"params":{"capabilities":{"sampling":{},"roots":{"listChanged":true}}}}"#;
+        assert_eq!(of_host(params), ["sampling", "roots", "roots.listChanged"]);
     }
 }

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::revision::Revision;
+use super::lifecycle::Revision;
 use crate::wire::fold::{CLIENT_CAPABILITIES, CLIENT_INFO, PROGRESS_TOKEN, PROTOCOL_VERSION};
 use crate::wire::task::RELATED;
 
@@ -131,7 +131,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Carries, unknown_meta};
-    use crate::mcp::revision::Revision;
+    use crate::mcp::lifecycle::Revision;
 
     fn unknown(meta: &Value, revision: Revision) -> Vec<(String, Carries)> {
         unknown_meta(meta, Some(revision))

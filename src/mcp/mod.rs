@@ -1,10 +1,7 @@
 //! What MCP says on the wire, per protocol revision: lifecycle, tool definitions, results. Pure.
 
-pub mod features;
 pub mod lifecycle;
 pub mod meta;
-pub mod page;
 pub mod request;
 pub mod result;
-pub mod revision;
 pub mod tool;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::revision::Revision;
+use super::lifecycle::Revision;
 use crate::wire::fold;
 
 /// The method of a call.
@@ -187,7 +187,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Content, Standing, contents, files, is_file, is_ruled, path_of, standing, target};
-    use crate::mcp::revision::Revision;
+    use crate::mcp::lifecycle::Revision;
 
     #[test]
     fn a_file_address_is_read_in_every_spelling() {

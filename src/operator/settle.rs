@@ -8,8 +8,8 @@ use crate::home::places::Places;
 use crate::home::record::{RecordError, record};
 use crate::home::user;
 use crate::pins::page::Page;
-use crate::pins::reading::{Server, StoredTool};
-use crate::pins::{PinStore, PinsError, review};
+use crate::pins::reading::{self, Server, StoredTool};
+use crate::pins::{PinStore, PinsError};
 use crate::wire::digest::Digest;
 
 /// Why nothing was settled.
@@ -58,7 +58,7 @@ impl Settlement<'_> {
     }
 
     fn record(&self, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), SettleError> {
-        let entry = review::entry(self.now, server, tool, what, &user::name());
+        let entry = reading::entry(self.now, server, tool, what, &user::name());
         Ok(record(self.places, entry)?)
     }
 
@@ -142,7 +142,7 @@ impl Settlement<'_> {
                 (store.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
         };
-        Ok((settled == review::Applied::Done).then_some(says))
+        Ok((settled == reading::Applied::Done).then_some(says))
     }
 
     fn program(
@@ -170,8 +170,8 @@ impl Settlement<'_> {
             }
         };
         match settled {
-            review::Applied::Done => Ok(ReviewDone { says, undo }),
-            review::Applied::Outdated => Err(SettleError::Outdated),
+            reading::Applied::Done => Ok(ReviewDone { says, undo }),
+            reading::Applied::Outdated => Err(SettleError::Outdated),
         }
     }
 }

@@ -18,11 +18,10 @@ use memchr::memmem;
 
 use crate::audit::chain::Row;
 use crate::audit::fields::Field;
-use crate::audit::index::{Index, SEGMENT};
+use crate::audit::index::{Index, SEGMENT, Walk, Walked};
 use crate::audit::past::Gathering;
 use crate::audit::search::Search;
 use crate::audit::store::{ReadOrder, Reader, StoreError};
-use crate::audit::walk::{Walk, Walked};
 use crate::gate::call::target;
 use crate::policy::fit::rules_name;
 use crate::policy::parse;

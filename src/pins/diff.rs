@@ -8,7 +8,7 @@ use crate::capability::set::Growth;
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
 use crate::mcp::tool::Tool;
-use crate::wire::fields::in_pointer;
+use crate::wire::fold::in_pointer;
 
 pub use super::columns::{Argument, arguments};
 

@@ -4,14 +4,11 @@
 //! what follows from them ([`crate::gate::data::pin`]).
 
 pub mod agreed;
-mod columns;
+pub mod columns;
 pub mod diff;
 pub mod launch;
 pub mod page;
-pub mod proof;
 pub mod reading;
-pub mod review;
-pub mod searched;
 pub mod store;
 
 pub use launch::Launch;

@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::columns::{FORMER, PIN, arguments, changed, pin, words};
+use super::columns::{FORMER, PIN, Words, arguments, changed, pin, words};
 use super::launch::{self, Counts, Launch, Part};
-use super::searched::Words;
 use crate::audit::place;
 use crate::behavior::agreed::Agreements;
 use crate::behavior::conclude::Trust;

@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::maker::{Title, entitled, id_for};
 use super::rule::Decision;
 use super::written;
-use crate::wire::relaxed;
+use crate::wire::json;
 use crate::wire::words::words;
 
 pub use imported::{Imported, NotTheirs};
@@ -40,7 +40,7 @@ pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
         Host::Claude => hosts::claude(&json(text)?)?,
         Host::Cursor => hosts::cursor(&json(text)?)?,
         // The error about a broken file that begins like JSON is the one of JSON.
-        Host::Gemini if relaxed::plain(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
+        Host::Gemini if json::without_comments(text).trim_start().starts_with('{') => gemini::settings(&json(text)?)?,
         Host::Gemini => gemini::policy(&toml(text)?)?,
         Host::Codex => hosts::codex(&toml(text)?)?,
         Host::Zed => hosts::zed(&json(text)?)?,
@@ -79,7 +79,7 @@ impl Imported {
 
 /// JSON with comments and commas before a closing bracket, as editors' settings have them.
 fn json(text: &str) -> Result<Value, NotTheirs> {
-    relaxed::json(text).map_err(|error| NotTheirs::Unreadable("JSON", error.to_string()))
+    json::relaxed(text).map_err(|error| NotTheirs::Unreadable("JSON", error.to_string()))
 }
 
 fn toml(text: &str) -> Result<Value, NotTheirs> {

@@ -14,7 +14,7 @@ use super::under::{Folder, Roots, absolute};
 use super::written;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Action;
-use crate::wire::fields::in_pointer;
+use crate::wire::fold::in_pointer;
 
 /// Why no rule can be made from a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -8,8 +8,8 @@ use super::glob::Glob;
 use super::role::Role;
 use crate::behavior::conclude::Behavior;
 use crate::capability::scope::Listed;
+use crate::mcp::lifecycle::Revision;
 use crate::mcp::request::{self, Content, Standing};
-use crate::mcp::revision::Revision;
 use crate::mcp::tool::Tool;
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
@@ -257,7 +257,7 @@ mod tests {
     use crate::behavior::conclude::Behavior;
     use crate::behavior::confidence::Confidence;
     use crate::capability::scope::Listed;
-    use crate::mcp::revision::Revision;
+    use crate::mcp::lifecycle::Revision;
     use crate::policy::role::Role;
 
     fn listed(text: &str) -> Scope {

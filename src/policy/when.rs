@@ -12,7 +12,7 @@ use super::rate::Rate;
 use super::under::{Folder, Roots};
 use crate::behavior::arguments::{base, path};
 use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::wire::fold;
+use crate::wire::fold::{self, from_pointer};
 
 /// A longer text is not compared with globs: whether one matches stays undecided.
 const LONGEST: usize = 1 << 20;
@@ -148,7 +148,7 @@ fn is_shadowed(arguments: &Value, arg: &str) -> bool {
         return shadows(arguments, arg);
     }
     let ends = arg.match_indices('/').map(|(at, _)| at).zip(arg.split('/').skip(1));
-    let mut steps = ends.filter_map(|(end, name)| Some((arguments.pointer(&arg[..end])?, unescaped(name))));
+    let mut steps = ends.filter_map(|(end, name)| Some((arguments.pointer(&arg[..end])?, from_pointer(name))));
     steps.any(|(value, name)| shadows(value, &name))
 }
 
@@ -167,14 +167,9 @@ fn is_nested(value: &Value, name: &str) -> bool {
 /// The last word of an argument's name.
 fn last_name(arg: &str) -> String {
     match arg.rsplit_once('/') {
-        Some((_, last)) if arg.starts_with('/') => unescaped(last),
+        Some((_, last)) if arg.starts_with('/') => from_pointer(last),
         _ => arg.to_owned(),
     }
-}
-
-/// A word of a JSON Pointer as the key that it means.
-fn unescaped(word: &str) -> String {
-    word.replace("~1", "/").replace("~0", "~")
 }
 
 impl Test {

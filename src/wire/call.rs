@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use super::digest::{Digest, Hasher};
 use super::envelope::Meta;
-use super::fields::in_pointer;
-use super::fold;
+use super::fold::{self, in_pointer};
 use super::id::Id;
 use super::inputs::{Inputs, Question};
 use super::json::Json;

@@ -5,24 +5,19 @@
 pub mod call;
 pub mod digest;
 mod envelope;
-pub mod fields;
-mod flaw;
-pub(crate) mod fold;
+pub mod fold;
 pub mod id;
 pub mod inputs;
 pub mod json;
-mod judge;
 pub mod line;
 pub mod message;
 pub mod number;
-pub mod relaxed;
 pub mod rename;
 pub mod reply;
 pub mod stream;
 pub mod strict;
 pub mod task;
 mod text;
-pub mod tree;
 pub mod words;
 
 pub(crate) use text::plain_run;

@@ -1,12 +1,9 @@
-//! Reads JSON strictly: RFC 8259, UTF-8, no duplicate keys at any depth, depth at most 64. Owns the tokeniser.
-//!
-//! One pass, no allocation per value: the caller walks down where it cares and skips the rest, and every byte is
-//! checked either way. Whatever is accepted here means the same to every other parser (THREATS C3, C4, C9, C10).
+//! Reads JSON strictly: RFC 8259, UTF-8, no duplicate keys at any depth, depth at most 64. Owns the tokeniser, and the closed
+//! list of flaws for which a text is refused, in words of ours that quote nothing foreign.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-pub use super::flaw::{Fault, Flaw};
 pub use super::text::Text;
 use super::text::{self, Keys, Writing, hex, plain_run};
 
@@ -394,6 +391,56 @@ impl<'a> Reader<'a> {
         match text::twin(self.text, self.keys.all().get(first..).unwrap_or(self.keys.all())) {
             None => Ok(()),
             Some(key) => Err(Fault { flaw: Flaw::DuplicateKey, at: key.start() }),
+        }
+    }
+}
+
+/// Why a text is refused, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{flaw} (byte {at})")]
+pub struct Fault {
+    /// What is wrong.
+    pub flaw: Flaw,
+    /// The offset of the byte where it shows, from 0.
+    pub at: usize,
+}
+
+/// What may be wrong with a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    #[error("the line is not UTF-8")]
+    NotUtf8,
+    #[error("the line begins with a byte order mark")]
+    ByteOrderMark,
+    #[error("the line holds a raw carriage return or another control character")]
+    ControlCharacter,
+    #[error("the line is not valid JSON")]
+    Syntax,
+    #[error("a string holds half of a surrogate pair")]
+    LoneSurrogate,
+    #[error("something follows the JSON value on the same line")]
+    Trailing,
+    #[error("arrays and objects are nested deeper than 64")]
+    TooDeep,
+    #[error("an object has the same key twice")]
+    DuplicateKey,
+    #[error("a key holds a NUL character")]
+    NulInKey,
+    #[error("a key is one that JSON readers keep for themselves")]
+    ReservedKey,
+}
+
+impl Flaw {
+    /// Whether the text is no JSON at all, rather than JSON that parsers read differently.
+    pub fn is_syntax(self) -> bool {
+        match self {
+            Self::NotUtf8
+            | Self::ByteOrderMark
+            | Self::ControlCharacter
+            | Self::Syntax
+            | Self::LoneSurrogate
+            | Self::Trailing => true,
+            Self::TooDeep | Self::DuplicateKey | Self::NulInKey | Self::ReservedKey => false,
         }
     }
 }

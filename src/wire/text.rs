@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher};
 use std::ops::Range;
 
-use super::fields::at_sight;
+use super::fold::at_sight;
 
 /// Up to this many keys are compared pairwise; above, they are sorted by hash.
 pub(super) const FEW: usize = 12;

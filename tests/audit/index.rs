@@ -6,13 +6,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mcp_approve::audit::fields::Field;
-use mcp_approve::audit::index::{Index, SEGMENT, Step};
+use mcp_approve::audit::index::{Index, SEGMENT, Step, Walk};
 use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::search::Search;
 use mcp_approve::audit::store::{ReadOrder, Reader, Store};
-use mcp_approve::audit::walk::Walk;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::policy::glob::Glob;
 use mcp_approve::policy::rule::Decision;

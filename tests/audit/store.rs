@@ -37,20 +37,6 @@ fn a_checkpoint_empties_the_backlog_and_loses_nothing() {
 }
 
 #[test]
-fn what_is_recorded_while_the_log_is_synced_is_in_it() {
-    let (_folder, db) = folder();
-    let mut store = Store::open(&db, WRITER).unwrap();
-    store.append(&numbered([read(0)]), &redactor()).unwrap();
-    // The first one notes the head, and the others go on behind what is recorded.
-    for n in 1..=5 {
-        store.sync_behind().unwrap();
-        store.append(&numbered([read(n)]), &redactor()).unwrap();
-    }
-    store.sync().unwrap();
-    assert_eq!(head(&db).seq, 6);
-}
-
-#[test]
 fn files_are_the_users_alone() {
     let (folder, db) = folder();
     let db = folder.path().join("new/state").join(db.file_name().unwrap());

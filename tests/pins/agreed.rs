@@ -15,7 +15,7 @@ use mcp_approve::interpose::clock;
 use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
-use mcp_approve::pins::proof::{Proofs, Standing};
+use mcp_approve::pins::agreed::{Proofs, Standing};
 use mcp_approve::pins::{Launch, PinStore};
 use rusqlite::Connection;
 use tokio::sync::mpsc::UnboundedReceiver;

@@ -18,7 +18,7 @@ use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::pins::review::Applied;
+use mcp_approve::pins::reading::Applied;
 use mcp_approve::pins::{Launch, PinStore};
 use serde_json::json;
 

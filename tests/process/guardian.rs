@@ -6,8 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use mcp_approve::interpose::guardian::Guardian;
-use mcp_approve::interpose::secrecy::CoreLimit;
+use mcp_approve::interpose::guardian::{CoreLimit, Guardian};
 
 use super::{again, is_alive, pids, poll};
 

@@ -16,10 +16,9 @@ use mcp_approve::operator::found::{Counts, Finding};
 use mcp_approve::operator::pinned::{
     PinBook, PinReview, PinnedProgram, PinnedTool, ProgramReview, ReviewDone, ToolReview,
 };
-use mcp_approve::pins::agreed::Kept;
+use mcp_approve::pins::agreed::{Kept, Standing};
 use mcp_approve::pins::diff::{Diff, Grown};
 use mcp_approve::pins::page::{Beforehand, Group, Line, Offer, Page};
-use mcp_approve::pins::proof::Standing;
 use mcp_approve::pins::reading::Server;
 use mcp_approve::policy::rule::FirstUse;
 use mcp_approve::wire::digest::Digest;

@@ -3,10 +3,10 @@
 use mcp_approve::mcp::lifecycle::Lifecycle;
 use mcp_approve::mcp::result::Answer;
 use mcp_approve::mcp::tool::Page;
+use mcp_approve::wire::json;
 use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Sorted, overlong, peek, sort};
 use mcp_approve::wire::strict::{DEPTH, Flaw, Reader};
-use mcp_approve::wire::tree;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ fn read(text: &[u8]) -> Result<Value, Flaw> {
         reader.skip()?;
         reader.end()
     };
-    let value = std::str::from_utf8(text).ok().and_then(tree::value);
+    let value = std::str::from_utf8(text).ok().and_then(json::value);
     match whole() {
         Ok(()) => Ok(value.expect("what the strict reader takes has a value")),
         Err(fault) => {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Read as _};
+use std::io::{self, BufReader, ErrorKind, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,21 +15,15 @@ use std::time::{Duration, UNIX_EPOCH};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::fault::Fault;
-use super::frames::hides_commits;
-use super::journal::{APPLICATION, VERSIONS, path_of, remove};
-use super::journal_file::is_in_use;
-use super::open::{connect, folder_of, row_of};
+use super::journal::{APPLICATION, VERSIONS, is_in_use, path_of, remove};
+use super::open::{Fault, connect, folder_of, row_of};
 use super::room;
 use super::state::{State, head};
-use crate::audit::body::BodyWriter;
+use crate::audit::body::{BodyWriter, Part};
 use crate::audit::chain::{Writer, follow_commit, lines};
-use crate::audit::error::StoreError;
-use crate::audit::lock::{Held, Lock};
-use crate::audit::place;
+use crate::audit::place::{self, Held, Lock, StoreError};
 use crate::audit::record::{Entry, Kind};
 use crate::audit::redact::Redactor;
-use crate::audit::sealed::Part;
 
 /// How long a reader waits for the writers' lock before it goes on without what was left.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -365,4 +359,74 @@ fn aside(folder: &Path) -> Vec<Left> {
     // Both files of a journal, or one of them, make one entry.
     let aside: BTreeMap<_, _> = aside.collect();
     aside.into_iter().map(|(path, damage)| Left::Aside { path, damage }).collect()
+}
+
+const HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
+/// The last bit says whether checksums read their numbers as big-endian.
+const WAL_MAGIC: u32 = 0x377f_0682;
+
+/// Whether SQLite overlooks commits of the newest log in this file. A cut-off end cannot be detected here.
+///
+/// # Errors
+/// Why the file could not be read.
+pub(super) fn hides_commits(wal: &Path) -> io::Result<bool> {
+    let mut file = match File::open(wal) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        file => BufReader::new(file?),
+    };
+    let mut header = [0; HEADER];
+    if !fill(&mut file, &mut header)? || header == [0; HEADER] {
+        return Ok(false);
+    }
+    let (magic, page) = (word(&header[..4]), word(&header[8..12]) as usize);
+    let mut sum = Sum { high_first: magic & 1 == 1, of: (0, 0) };
+    sum.add(&header[..24]);
+    if magic & !1 != WAL_MAGIC || !sum.is(&header[24..]) || !(512..=65_536).contains(&page) {
+        return Ok(true);
+    }
+    let (mut frame, mut is_shown) = (vec![0; FRAME_HEADER + page], true);
+    while fill(&mut file, &mut frame)? {
+        let (head, content) = frame.split_at(FRAME_HEADER);
+        let (is_of_this, commits) = (head[8..16] == header[16..24], word(&head[4..8]) != 0);
+        if !is_shown && is_of_this && commits {
+            return Ok(true);
+        }
+        sum.add(&head[..8]);
+        sum.add(content);
+        is_shown = is_shown && is_of_this && sum.is(&head[16..]);
+    }
+    Ok(false)
+}
+
+/// Fills `bytes` from the file; `false` if the file has fewer.
+fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+    match file.read_exact(bytes) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
+        read => read.map(|()| true),
+    }
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
+}
+
+/// The checksum of all frames so far.
+struct Sum {
+    high_first: bool,
+    of: (u32, u32),
+}
+
+impl Sum {
+    fn add(&mut self, bytes: &[u8]) {
+        let of_bytes = if self.high_first { u32::from_be_bytes } else { u32::from_le_bytes };
+        for [first, second] in bytes.as_chunks::<4>().0.as_chunks::<2>().0 {
+            self.of.0 = self.of.0.wrapping_add(of_bytes(*first)).wrapping_add(self.of.1);
+            self.of.1 = self.of.1.wrapping_add(of_bytes(*second)).wrapping_add(self.of.0);
+        }
+    }
+
+    fn is(&self, stored: &[u8]) -> bool {
+        (word(&stored[..4]), word(&stored[4..])) == self.of
+    }
 }

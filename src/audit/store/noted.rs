@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::fault::Fault;
+use super::open::Fault;
 use super::state::last;
 use crate::audit::chain::Head;
-use crate::audit::error::StoreError;
-use crate::audit::place;
+use crate::audit::place::{self, StoreError};
 use crate::wire::digest::Digest;
 
 /// How many bytes of the file are read: far more than a head takes.

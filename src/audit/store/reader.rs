@@ -5,13 +5,11 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
-use super::fault::Fault;
 use super::leftover::{self, Left};
-use super::open::{Contents, connect, examine, row_of};
+use super::open::{Contents, Fault, connect, examine, row_of};
 use crate::audit::agreed::{self, Says};
 use crate::audit::chain::{Break, Head, Row, Verifier};
-use crate::audit::error::StoreError;
-use crate::audit::place;
+use crate::audit::place::{self, StoreError};
 use crate::wire::digest::Digest;
 
 /// Reads the log. Writes nothing but what dead wrappers left, which it folds into the log when it is opened.

@@ -2,22 +2,16 @@
 //! Owns no lock; the caller holds it.
 
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
-use super::fault::Fault;
-use super::open::{Contents, PAGE, connect, examine, set_up};
+use super::open::{Contents, Fault, PAGE, connect, examine, set_up};
 use super::room::Room;
 use crate::audit::agreed;
+use crate::audit::body::Part;
 use crate::audit::chain::{Head, Writer};
-use crate::audit::error::StoreError;
-use crate::audit::lock::Held;
-use crate::audit::place;
-use crate::audit::sealed::Part;
+use crate::audit::place::{self, Held, StoreError};
 use crate::wire::digest::Digest;
 
 /// SQLite gives a record the place after the last one: finding a given place takes longer.
@@ -34,11 +28,9 @@ pub(super) struct State {
     db: Connection,
     path: PathBuf,
     /// The write-ahead log. SQLite keeps no lock on this file, so it may be opened and closed beside it.
-    pub(super) wal: Arc<File>,
+    pub(super) wal: File,
     /// Whether something was committed that the disk may not have.
     unsynced: bool,
-    /// A sync that runs while folds go on.
-    syncing: Option<JoinHandle<io::Result<()>>>,
     /// About how many bytes the write-ahead log holds.
     pub(super) backlog: u64,
     room: Room,
@@ -70,8 +62,8 @@ impl State {
         let wal = File::options().read(true).append(true).open(&wal_path).map_err(failed)?;
         let backlog = wal.metadata().map_err(failed)?.len();
         // Another writer may have died before it could sync what it had committed.
-        let (path, wal) = (path.to_path_buf(), Arc::new(wal));
-        Ok(Self { db, path, wal, unsynced: backlog > 0, syncing: None, backlog, room: Room::default() })
+        let path = path.to_path_buf();
+        Ok(Self { db, path, wal, unsynced: backlog > 0, backlog, room: Room::default() })
     }
 
     /// The connection, to read.
@@ -164,30 +156,11 @@ impl State {
 
     /// Syncs to disk what was committed.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
-        self.synced_behind()?;
         if self.unsynced {
             self.wal.sync_data().map_err(|error| place::failed(&self.path, &error))?;
             self.unsynced = false;
         }
         Ok(())
-    }
-
-    /// As [`Self::sync`], on a thread of its own: it takes longer than many folds. Waits for the sync before it, and
-    /// returns how that one ended. What was committed does not count as synced yet.
-    pub(super) fn sync_behind(&mut self) -> Result<(), StoreError> {
-        self.synced_behind()?;
-        let wal = Arc::clone(&self.wal);
-        match Builder::new().name("audit disk".to_owned()).spawn(move || wal.sync_data()) {
-            Ok(syncing) => self.syncing = Some(syncing),
-            Err(_) => self.sync()?,
-        }
-        Ok(())
-    }
-
-    fn synced_behind(&mut self) -> Result<(), StoreError> {
-        let Some(syncing) = self.syncing.take() else { return Ok(()) };
-        let gone = || Err(io::Error::other("the thread that syncs it is gone"));
-        syncing.join().unwrap_or_else(|_| gone()).map_err(|error| place::failed(&self.path, &error))
     }
 
     /// Moves the write-ahead log into the database, where no reader is in the way.

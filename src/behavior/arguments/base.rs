@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::path::{LONGEST, Leads, leads};
 use crate::behavior::words;
-use crate::wire::fields::{from_pointer, in_pointer};
+use crate::wire::fold::{from_pointer, in_pointer};
 
 /// Names of arguments that carry a file's content.
 pub const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];

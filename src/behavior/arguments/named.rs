@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::behavior::words;
-use crate::wire::fields::in_pointer;
+use crate::wire::fold::in_pointer;
 
 /// At most this many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
 pub const MOST: usize = 64;

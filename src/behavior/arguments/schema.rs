@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::wire::fields::member;
+use crate::wire::fold::member;
 
 /// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which proves nothing.
 const MAX_WORK: usize = 50_000;

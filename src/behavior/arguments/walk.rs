@@ -14,7 +14,7 @@ use super::shell;
 use super::sql::{self, Dialect};
 use crate::behavior::taxonomy::Action;
 use crate::mcp::tool::Tool;
-use crate::wire::fields::member;
+use crate::wire::fold::member;
 
 /// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;

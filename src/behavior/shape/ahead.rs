@@ -9,7 +9,7 @@ use super::walk::{Known, New, of_call};
 use crate::behavior::agreed::{Agreement, Agreements, What};
 use crate::behavior::secrets;
 use crate::mcp::tool::Tool;
-use crate::wire::fields::member;
+use crate::wire::fold::member;
 use crate::wire::words::words;
 
 /// How many parameters of one tool are looked at, and how many values of one parameter are listed.

@@ -16,7 +16,7 @@ use crate::behavior::secrets;
 use crate::behavior::words;
 use crate::capability::names::shortened;
 use crate::mcp::tool::Tool;
-use crate::wire::fields::{in_pointer, member};
+use crate::wire::fold::{in_pointer, member};
 
 /// How many leaves of one call are looked at, and how much text, in bytes.
 const MOST_LEAVES: usize = 10_000;

@@ -8,10 +8,9 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::{Of, progress};
-use crate::audit::detections::{self, Detections};
 use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
-use crate::audit::query;
+use crate::audit::query::{self, Detections};
 use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
@@ -46,7 +45,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     let (tally, found) = match &reader {
         Some(reader) => {
             let index = progress::index(db, reader)?;
-            let found = detections::count(reader, index.as_ref(), &search)?;
+            let found = query::detections(reader, index.as_ref(), &search)?;
             (query::decisions(reader, index.as_ref(), &search)?, found)
         }
         None => Default::default(),

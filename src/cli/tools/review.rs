@@ -24,8 +24,7 @@ use crate::operator::pinned;
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
 use crate::pins::page::Page;
-use crate::pins::reading::{Server, StoredTool};
-use crate::pins::review::{Applied, entry};
+use crate::pins::reading::{Applied, Server, StoredTool, entry};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";

@@ -8,7 +8,7 @@ use super::json::{
 };
 use super::sheet::{Fold, Form, Layout, Region, Sheet};
 use crate::text::row::{Row, Tone, ours, quiet};
-use crate::wire::fields::in_pointer;
+use crate::wire::fold::in_pointer;
 use crate::wire::number::counted;
 
 /// Where a walk is.

@@ -18,8 +18,8 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
-use crate::mcp::revision::Revision;
-use crate::mcp::{features, request};
+use crate::mcp::lifecycle::Revision;
+use crate::mcp::{lifecycle, request};
 use crate::policy::scope::{Asks, Outside};
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
@@ -276,14 +276,14 @@ impl Gate {
     fn learn_host(&mut self, plain: &Plain, method: &str) {
         self.host.lifecycle.on_host_line(plain.gist(), plain.line().content());
         if method == "initialize" {
-            let shows = features::shows_forms(plain.line().content());
+            let shows = lifecycle::shows_forms(plain.line().content());
             self.host.forms = if shows { Forms::Shows } else { Forms::No };
         }
         if method == "initialize"
             && self.host.recorded == HostRecord::Missing
             && let Some((name, version)) = self.host.lifecycle.host()
         {
-            let features = features::of_host(plain.line().content());
+            let features = lifecycle::of_host(plain.line().content());
             let entry = self.out.entry(Kind::Host).with("name", name).with("version", version);
             let entry = entry.with("features", features);
             self.host.recorded = HostRecord::Made;

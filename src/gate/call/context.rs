@@ -13,7 +13,7 @@ use crate::gate::grants::Grants;
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::state::history::Past;
 use crate::gate::state::{Host, Rules};
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
 use crate::wire::call::{Call, Origin};
 

@@ -12,7 +12,7 @@ use crate::gate::config::Unattended;
 use crate::gate::data::effect::Effect;
 use crate::gate::state::elicited::{Open, ShownForm};
 use crate::gate::state::{Forms, Host};
-use crate::mcp::features;
+use crate::mcp::lifecycle;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -119,7 +119,7 @@ impl Gate {
 /// Whether the host shows forms: it said so in its handshake, or in this very request.
 fn declares_forms(host: &Host, call: &Call) -> bool {
     match call.is_modern() {
-        true => call.meta_text().is_some_and(features::declares_forms),
+        true => call.meta_text().is_some_and(lifecycle::declares_forms),
         false => host.forms == Forms::Shows,
     }
 }

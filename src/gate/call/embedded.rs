@@ -8,7 +8,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::server::flight::Wanted;
 use crate::gate::state::passed::Form;
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::inputs;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::audit::detections::VIOLATION;
+use crate::audit::query::VIOLATION;
 use crate::audit::record::By;
 use crate::behavior::agreed::Agreement;
 use crate::gate::call::context::Context;

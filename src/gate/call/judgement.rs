@@ -31,7 +31,7 @@ use crate::gate::server::described::Described;
 use crate::gate::state::roots::plain;
 use crate::mcp::meta::{Carries, unknown_meta};
 use crate::mcp::request::{self, Standing};
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::decide::Near;
 use crate::policy::fit::{counted, paths_wanted};
@@ -42,7 +42,7 @@ use crate::policy::under::{Paths, Roots};
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 use crate::wire::message::{self, Sorted};
-use crate::wire::tree;
+use crate::wire::json;
 
 /// How many characters of an address or a name a list shows.
 const SHOWN: usize = 120;
@@ -273,7 +273,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
         (Value::Null, unread(of_tool.clone()))
     } else {
         // The strict reader has read it already, so this cannot fail; if it did, null fits no schema and hides nothing.
-        let arguments = tree::value(text).unwrap_or(Value::Null);
+        let arguments = json::value(text).unwrap_or(Value::Null);
         let mut read = conclude::of_described_call(tool, said, of_tool, &arguments);
         let mut violations = check_schema(described.as_deref(), &arguments, &mut read.behavior);
         if !violations.is_empty() && !context.mismatch().refuses(call.name()) {

@@ -17,7 +17,7 @@ use crate::gate::data::said::Said;
 use crate::gate::state::passed::{Form, Passed};
 use crate::gate::state::refusals::{Recorded, Refusals, Run};
 use crate::mcp::request::{Standing, standing};
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::policy::scope::Scope;
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;

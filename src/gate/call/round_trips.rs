@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use crate::gate::server::flight::Later;
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
 

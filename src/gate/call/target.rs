@@ -9,7 +9,7 @@ use crate::behavior::secrets::{is_secret_flag, is_secret_key, spans};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;
-use crate::wire::fields::Fields;
+use crate::wire::fold::Fields;
 
 /// Pairs of names that say where something goes from and to.
 const PAIRS: [(&str, &str); 9] = [

@@ -17,7 +17,7 @@ use crate::gate::config::Polling;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::state::ServerTasks;
 use crate::gate::state::tasks::{PREFIX, Progress, Tasks};
-use crate::mcp::revision::Revision;
+use crate::mcp::lifecycle::Revision;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;

@@ -15,7 +15,7 @@ use crate::gate::state::ListOutcome;
 use crate::gate::state::passed::Form;
 use crate::gate::state::tasks::Changed;
 use crate::gate::state::{Answered, ServerTasks};
-use crate::mcp::features;
+use crate::mcp::lifecycle;
 use crate::mcp::result::Answer;
 use crate::wire::call::Origin;
 use crate::wire::digest::{Digest, StreamDigest};
@@ -137,8 +137,8 @@ impl Gate {
 
     /// Records what the server says that it can do, unless it said the same before.
     fn introduced(&mut self, content: &[u8]) {
-        let said = features::of_server(content);
-        if features::makes_tasks(content) {
+        let said = lifecycle::of_server(content);
+        if lifecycle::makes_tasks(content) {
             self.host.server_tasks = ServerTasks::OfCalls;
         }
         if said.is_none() || said == self.host.introduced {

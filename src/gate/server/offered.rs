@@ -5,7 +5,7 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::server::described::Visibility;
 use crate::gate::server::pages::Whole;
-use crate::mcp::page;
+use crate::mcp::tool;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::message::Gist;
@@ -29,7 +29,7 @@ impl Gate {
         let keep: Vec<bool> =
             whole.iter().flat_map(|whole| &whole.tools).map(|tool| self.is_offered(tool.as_ref())).collect();
         let hidden = keep.iter().filter(|keep| !**keep).count();
-        match whole.as_ref().and_then(|whole| page::cut(&whole.line, &keep)) {
+        match whole.as_ref().and_then(|whole| tool::cut_page(&whole.line, &keep)) {
             Some(line) if hidden == 0 => self.out.push(Effect::Relay(Passing::ToHost(line))),
             Some(line) => {
                 let what = "left tools outside the scope out of the list that the host asked for";

@@ -1,5 +1,5 @@
-//! The thread that opens the log, makes journals, and folds them into the log: it waits for disks and for other wrappers,
-//! so that the loop never does.
+//! The two threads of the scribe: one opens the log, makes journals and folds them into the log, the other syncs what must be
+//! on the disk. They wait for disks and for other wrappers, so that the loop never does, and the second waits for no fold.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,11 +9,10 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use super::{Done, What, tell};
-use crate::audit::record::Entry;
+use crate::audit::record::{Entry, Receipt};
 use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Journal, JournalFile, Part, Store, StoreError};
+use crate::audit::store::{Journal, JournalFile, Part, Unsynced};
 use crate::interpose::memory::unmap_program;
 
 /// How long the log may hold what is not synced: together with the time to the fold, well within the promised 100 ms.
@@ -24,6 +23,29 @@ const IDLE: Duration = Duration::from_secs(1);
 const IDLE_BACKLOG: u64 = 4 << 20;
 /// The same in the middle of the work.
 const BUSY_BACKLOG: u64 = 16 << 20;
+
+/// What became of an entry.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Ack {
+    /// It is recorded.
+    Recorded(Receipt),
+    /// It is not. `why` says what happened and what to do.
+    Failed { entry: u64, why: String },
+}
+
+/// What a thread has done. Give it to [`Scribe::done`].
+pub struct Done(pub(super) What);
+
+pub(super) enum What {
+    /// A new, empty journal.
+    Journal(Box<Journal>, Redactor),
+    /// There can be no journal now.
+    NoJournal { why: String },
+    /// The log did not take what was recorded: no call may go on until it does.
+    NotFolded,
+    /// Entries were synced, or could not be.
+    Acks(Vec<Ack>),
+}
 
 /// What the loop asks of the thread.
 pub(super) enum Fold {
@@ -113,7 +135,7 @@ impl Folder {
         if let Some(at) = self.sync_at {
             let left = at.saturating_duration_since(Instant::now());
             match if left.is_zero() { Err(RecvTimeoutError::Timeout) } else { self.jobs.recv_timeout(left) } {
-                Err(RecvTimeoutError::Timeout) => self.sync_behind(),
+                Err(RecvTimeoutError::Timeout) => self.sync(),
                 job => return job.ok(),
             }
         }
@@ -143,18 +165,8 @@ impl Folder {
     /// Syncs the log when that is due.
     fn sync(&mut self) {
         self.sync_at = None;
-        self.synced(Store::sync);
-    }
-
-    /// As [`Self::sync`], but folds go on meanwhile: otherwise so much piles up that entries must wait.
-    fn sync_behind(&mut self) {
-        self.sync_at = None;
-        self.synced(Store::sync_behind);
-    }
-
-    fn synced(&mut self, sync: impl FnOnce(&mut Store) -> Result<(), StoreError>) {
         if let Some(log) = &mut self.log
-            && let Err(error) = sync(&mut log.store)
+            && let Err(error) = log.store.sync()
         {
             // The journals still have it; the next process that opens the log syncs it.
             tracing::error!(%error, "records of the last moment may not survive a loss of power");
@@ -265,4 +277,41 @@ impl Folder {
             tracing::warn!(%error, "the write-ahead log could not be moved into the database");
         }
     }
+}
+
+/// Syncs batches until the loop is gone.
+pub(super) fn sync_all(jobs: &Receiver<Unsynced>, to_loop: &UnboundedSender<Done>) {
+    while let Ok(job) = jobs.recv() {
+        let mut unsynced = Vec::new();
+        for batch in std::iter::once(job).chain(jobs.try_iter()) {
+            join(&mut unsynced, batch);
+        }
+        for batch in unsynced {
+            tell(to_loop, What::Acks(sync(batch)));
+        }
+    }
+}
+
+fn join(unsynced: &mut Vec<Unsynced>, batch: Unsynced) {
+    let rest = match unsynced.last_mut() {
+        Some(last) => last.join(batch).err(),
+        None => Some(batch),
+    };
+    unsynced.extend(rest);
+}
+
+fn sync(unsynced: Unsynced) -> Vec<Ack> {
+    match unsynced.sync() {
+        Ok(receipts) => receipts.into_iter().map(Ack::Recorded).collect(),
+        Err((entries, error)) => {
+            let why = format!("{error}; {}", error.hint());
+            tracing::error!(why, entries = entries.len(), "entries could not be synced");
+            entries.into_iter().map(|entry| Ack::Failed { entry, why: why.clone() }).collect()
+        }
+    }
+}
+
+fn tell(to_loop: &UnboundedSender<Done>, what: What) {
+    // The loop outlives the threads; without the loop nothing waits for a receipt.
+    let _ = to_loop.send(Done(what));
 }

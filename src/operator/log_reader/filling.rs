@@ -6,10 +6,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{LogReader, REPORT, Work};
-use crate::audit::index::{Index, SEGMENT, Step};
+use crate::audit::index::{Index, SEGMENT, SLICE, Step};
 use crate::audit::query;
 use crate::audit::store::{Reader, StoreError};
-use crate::audit::walk::SLICE;
 use crate::operator::found::{Counts, Finding};
 use crate::wire::digest::Digest;
 
