@@ -22,7 +22,7 @@ use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call
 use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
-use mcp_approve::behavior::hazards::lookalike::{Deceit, deceiving};
+use mcp_approve::behavior::hazards::lookalike::deceiving;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use mcp_approve::mcp::tool::Tool;
@@ -274,8 +274,15 @@ fn deceiving_characters_are_judged_in_context() {
     assert_eq!(found("plain – ünïcode 中文 🎉"), []);
     assert_eq!(
         found("\u{feff}a\u{ad}b\u{3164}"),
-        [(0xfeff, Deceit::Hidden), (0xad, Deceit::Hidden), (0x3164, Deceit::Hidden)]
+        [
+            (0xfeff, HazardKind::HiddenCharacters),
+            (0xad, HazardKind::HiddenCharacters),
+            (0x3164, HazardKind::HiddenCharacters)
+        ]
     );
-    assert_eq!(found("a\u{fe0f}"), [(0xfe0f, Deceit::Hidden)]);
-    assert_eq!(found("\u{2028}\0\u{8}"), [(0x2028, Deceit::Hidden), (0, Deceit::Nul), (8, Deceit::Control)]);
+    assert_eq!(found("a\u{fe0f}"), [(0xfe0f, HazardKind::HiddenCharacters)]);
+    assert_eq!(
+        found("\u{2028}\0\u{8}"),
+        [(0x2028, HazardKind::HiddenCharacters), (0, HazardKind::NulCharacter), (8, HazardKind::TerminalSequence)]
+    );
 }

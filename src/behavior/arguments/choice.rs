@@ -91,7 +91,7 @@ pub fn changing(choice: Choice, value: &str) -> Option<Action> {
     for part in folded.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '|' | '&' | '+')) {
         match of_word(part) {
             Some(name::Effect::Changes(action)) if change.is_none_or(|before| before == action) => {
-                change = Some(action)
+                change = Some(action);
             }
             Some(name::Effect::Changes(_)) => return Some(Action::Unknown),
             Some(name::Effect::Reads(_)) => {}

@@ -1,8 +1,10 @@
 //! Hazards in the arguments of one call, found in one walk over them.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Number, Value};
 
-use super::lookalike::{Deceit, deceiving, is_plain};
+use super::lookalike::{deceiving, is_plain};
 use super::sensitive::{self, Places};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;
@@ -19,33 +21,19 @@ pub fn found(arguments: &Value) -> Vec<Hazard> {
     walk.hazards()
 }
 
-/// What was seen of each kind: the first, and how many.
 #[derive(Default)]
 struct Walk {
-    hidden: Seen,
-    control: Seen,
-    climbs: Seen,
-    nul: Seen,
-    number: Seen,
-    sensitive: Seen,
+    /// What was seen of each kind: the first, and how many.
+    seen: BTreeMap<HazardKind, (String, usize)>,
     /// Bytes of text that were read for more than their words.
     read: usize,
 }
 
-#[derive(Default)]
-struct Seen {
-    first: Option<String>,
-    times: usize,
-}
-
-impl Seen {
-    fn saw(&mut self, what: impl FnOnce() -> String) {
-        self.times += 1;
-        self.first.get_or_insert_with(what);
-    }
-}
-
 impl Walk {
+    fn saw(&mut self, kind: HazardKind, what: impl FnOnce() -> String) {
+        self.seen.entry(kind).or_insert_with(|| (what(), 0)).1 += 1;
+    }
+
     fn value(&mut self, value: &Value, depth: usize) {
         // The wire refuses deeper calls; a value from elsewhere is not followed without end.
         if depth > 128 {
@@ -53,7 +41,9 @@ impl Walk {
         }
         match value {
             Value::String(text) => self.text(text),
-            Value::Number(number) if is_ambiguous(number) => self.number.saw(|| cut(number.as_str())),
+            Value::Number(number) if is_ambiguous(number) => {
+                self.saw(HazardKind::AmbiguousNumber, || cut(number.as_str()));
+            }
             Value::Array(items) => items.iter().for_each(|item| self.value(item, depth + 1)),
             Value::Object(fields) => {
                 for (key, field) in fields {
@@ -71,13 +61,14 @@ impl Walk {
         let may_climb =
             text.len() <= path::LONGEST && (text.contains("..") || text.contains('%')) && !text.contains('\n');
         if may_climb && path::leads(text) == path::Leads::Climbs {
-            self.climbs.saw(|| cut(text));
+            self.saw(HazardKind::PathTraversal, || cut(text));
         }
         let mut left = sensitive::BUDGET.saturating_sub(self.read);
         match sensitive::places(text, &mut left) {
             Places::None => {}
-            Places::Named(place) => self.sensitive.saw(|| cut(&place)),
-            Places::Unread => self.sensitive.saw(|| "perhaps: it holds more text than mcp-approve searches".to_owned()),
+            Places::Named(place) => self.saw(HazardKind::SensitiveRead, || cut(&place)),
+            Places::Unread => self
+                .saw(HazardKind::SensitiveRead, || "perhaps: it holds more text than mcp-approve searches".to_owned()),
         }
         self.read = sensitive::BUDGET - left;
     }
@@ -86,42 +77,34 @@ impl Walk {
         if is_plain(text) {
             return;
         }
-        let so_far = self.hidden.times + self.control.times + self.nul.times;
-        for (c, deceit) in deceiving(text).take(MOST_CHARACTERS.saturating_sub(so_far)) {
-            let seen = match deceit {
-                Deceit::Hidden => &mut self.hidden,
-                Deceit::Control => &mut self.control,
-                Deceit::Nul => &mut self.nul,
-            };
-            seen.saw(|| format!("U+{:04X}", u32::from(c)));
+        let deceits = [HazardKind::HiddenCharacters, HazardKind::TerminalSequence, HazardKind::NulCharacter];
+        let so_far: usize = deceits.iter().filter_map(|kind| self.seen.get(kind)).map(|(_, times)| times).sum();
+        for (c, kind) in deceiving(text).take(MOST_CHARACTERS.saturating_sub(so_far)) {
+            self.saw(kind, || format!("U+{:04X}", u32::from(c)));
         }
     }
 
     fn hazards(self) -> Vec<Hazard> {
-        let rows = [
-            (HazardKind::SensitiveRead, self.sensitive, "an argument names what holds secrets"),
-            (HazardKind::HiddenCharacters, self.hidden, "invisible character"),
-            (HazardKind::TerminalSequence, self.control, "control character"),
-            (HazardKind::PathTraversal, self.climbs, "a path climbs out of its starting folder"),
-            (HazardKind::NulCharacter, self.nul, "NUL character"),
-            (HazardKind::AmbiguousNumber, self.number, "a number that programs read differently"),
-        ];
-        rows.into_iter()
-            .filter_map(|(kind, seen, what)| {
-                let first = seen.first?;
-                let what = match kind {
-                    HazardKind::SensitiveRead | HazardKind::PathTraversal | HazardKind::AmbiguousNumber => {
-                        format!("{what}: {first}")
-                    }
-                    _ if seen.times >= MOST_CHARACTERS => {
-                        format!("{MOST_CHARACTERS} or more {what}s, the first {first}")
-                    }
-                    _ if seen.times == 1 => format!("1 {what}: {first}"),
-                    _ => format!("{} {what}s, the first {first}", seen.times),
-                };
-                Some(Hazard { kind, what })
-            })
-            .collect()
+        let hazard = |(kind, (first, times)): (HazardKind, (String, usize))| {
+            let character = match kind {
+                HazardKind::HiddenCharacters => "invisible character",
+                HazardKind::TerminalSequence => "control character",
+                HazardKind::NulCharacter => "NUL character",
+                _ => "",
+            };
+            let what = match kind {
+                HazardKind::SensitiveRead => format!("an argument names what holds secrets: {first}"),
+                HazardKind::PathTraversal => format!("a path climbs out of its starting folder: {first}"),
+                HazardKind::AmbiguousNumber => format!("a number that programs read differently: {first}"),
+                _ if times >= MOST_CHARACTERS => {
+                    format!("{MOST_CHARACTERS} or more {character}s, the first {first}")
+                }
+                _ if times == 1 => format!("1 {character}: {first}"),
+                _ => format!("{times} {character}s, the first {first}"),
+            };
+            Hazard { kind, what }
+        };
+        self.seen.into_iter().map(hazard).collect()
     }
 }
 

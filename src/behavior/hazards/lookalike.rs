@@ -46,19 +46,8 @@ fn spelled(name: &str) -> String {
     name.chars().take(64).map(shown).collect()
 }
 
-/// Why a character deceives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Deceit {
-    /// Not seen at all, or it changes the order of what is seen.
-    Hidden,
-    /// A control character that a terminal or a log might obey.
-    Control,
-    /// NUL, which ends a text for some programs and not for others.
-    Nul,
-}
-
-/// Every deceiving character of `text`, with why, in order.
-pub fn deceiving(text: &str) -> impl Iterator<Item = (char, Deceit)> {
+/// Every deceiving character of `text`, with the kind of hazard that it is, in order.
+pub fn deceiving(text: &str) -> impl Iterator<Item = (char, HazardKind)> {
     let mut before = '\0';
     let mut rest = text.chars().peekable();
     std::iter::from_fn(move || {
@@ -66,8 +55,8 @@ pub fn deceiving(text: &str) -> impl Iterator<Item = (char, Deceit)> {
             let c = rest.next()?;
             let found = judged(before, c, rest.peek().copied());
             before = c;
-            if let Some(deceit) = found {
-                return Some((c, deceit));
+            if let Some(kind) = found {
+                return Some((c, kind));
             }
         }
     })
@@ -78,16 +67,18 @@ pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| (b' '..0x7f).contains(&byte) || matches!(byte, b'\t' | b'\n' | b'\r'))
 }
 
-fn judged(before: char, c: char, after: Option<char>) -> Option<Deceit> {
+fn judged(before: char, c: char, after: Option<char>) -> Option<HazardKind> {
     match c {
         '\t' | '\n' | '\r' | ' '..='~' => None,
-        '\0' => Some(Deceit::Nul),
-        '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(Deceit::Control),
+        // It ends a text for some programs and not for others.
+        '\0' => Some(HazardKind::NulCharacter),
+        // A terminal or a log might obey it.
+        '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(HazardKind::TerminalSequence),
         // Joiners have their place between letters of joining scripts and between the parts of one emoji.
         '\u{200c}' | '\u{200d}' if is_joining(before) && after.is_some_and(is_joining) => None,
         '\u{200d}' if is_emoji_part(before) && after.is_some_and(is_emoji_part) => None,
         '\u{fe0e}' | '\u{fe0f}' if is_emoji_part(before) || matches!(before, '0'..='9' | '#' | '*') => None,
-        _ if is_hidden(c) => Some(Deceit::Hidden),
+        _ if is_hidden(c) => Some(HazardKind::HiddenCharacters),
         _ => None,
     }
 }

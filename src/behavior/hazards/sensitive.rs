@@ -292,12 +292,12 @@ const LONGEST: usize = 4096;
 
 /// A name that patterns are held against.
 struct Name {
-    own: Told,
+    own: Shaped,
     place: Place,
 }
 
 /// A name, and its shape: its letters and digits forgotten, but for an ending that says nothing of what a file holds.
-struct Told {
+struct Shaped {
     text: String,
     shape: String,
 }
@@ -306,23 +306,23 @@ enum Place {
     Anywhere,
     InPath,
     /// In this folder alone; whether a pattern over all of it counts.
-    Under(Told, bool),
+    Under(Shaped, bool),
     /// It is the end of a name: `.pem`.
     Ending,
 }
 
 /// The names of the file, without those that no pattern reaches.
 fn names(file: &File) -> Vec<Name> {
-    let told = |text: &str| {
+    let shaped = |text: &str| {
         let ending = text.rfind('.').filter(|at| among(&text[at + 1..], &file.ordinary));
         let (stem, ending) = text.split_at(ending.unwrap_or(text.len()));
         // Any letter or digit that a pattern does not spell out.
         let forgotten = stem.chars().map(|c| if c.is_alphanumeric() { '\u{1}' } else { c });
-        Told { text: text.to_owned(), shape: forgotten.chain(ending.chars()).collect() }
+        Shaped { text: text.to_owned(), shape: forgotten.chain(ending.chars()).collect() }
     };
     let mut all = Vec::new();
     let mut add = |names: &str, place: &dyn Fn() -> Place| {
-        all.extend(names.split_ascii_whitespace().map(|name| Name { own: told(name), place: place() }));
+        all.extend(names.split_ascii_whitespace().map(|name| Name { own: shaped(name), place: place() }));
     };
     for row in file.places.iter().filter(|row| !row.word) {
         if row.under.is_empty() {
@@ -330,7 +330,7 @@ fn names(file: &File) -> Vec<Name> {
         }
         row.under
             .split_ascii_whitespace()
-            .for_each(|folder| add(&row.names, &|| Place::Under(told(folder), row.whole)));
+            .for_each(|folder| add(&row.names, &|| Place::Under(shaped(folder), row.whole)));
     }
     add(&file.endings, &|| Place::Ending);
     all
@@ -363,12 +363,10 @@ fn is_wild(text: &str) -> bool {
 
 /// `@(a|b)` and `(a|b)` in a path, written as `{a,b}`; what the signs before a bracket say of how often is left out.
 fn grouped(chunk: &str) -> String {
-    const OPEN: [(&str, &str); 6] = [("@(", "{"), ("+(", "{"), ("?(", "{,"), ("!(", "{*,"), ("/(", "/{"), (".(", ".{")];
-    if !chunk.contains('(') {
-        return chunk.to_owned();
-    }
+    const OPEN: [(&str, &str); 7] =
+        [("*(", "{,"), ("@(", "{"), ("+(", "{"), ("?(", "{,"), ("!(", "{*,"), ("/(", "/{"), (".(", ".{")];
     let opened = OPEN.iter().fold(chunk.to_owned(), |text, (before, after)| text.replace(before, after));
-    if opened.contains('{') { opened.replace('|', ",").replace(')', "}") } else { opened }
+    if opened != chunk { opened.replace('|', ",").replace(')', "}") } else { opened }
 }
 
 /// Every alternative of a pattern, written out; `None` where they are more than are read.
@@ -478,16 +476,16 @@ fn parts(text: &str) -> Vec<Wildcard> {
 }
 
 impl Component<'_> {
-    fn tells(&self, name: &Told) -> bool {
+    fn tells(&self, name: &Shaped) -> bool {
         matches(&self.parts, &name.text) && !matches(&self.parts, &name.shape)
     }
 
-    fn says(&self, name: &Told) -> bool {
+    fn says(&self, name: &Shaped) -> bool {
         self.text.eq_ignore_ascii_case(&name.text) || self.tells(name)
     }
 
     /// Whether more than half of the name's letters are said.
-    fn mostly_says(&self, name: &Told) -> bool {
+    fn mostly_says(&self, name: &Shaped) -> bool {
         let said = self.parts.iter().filter(|part| matches!(part, Wildcard::Exactly(c) if c.is_alphanumeric())).count();
         2 * said > name.text.chars().filter(|c| c.is_alphanumeric()).count() && matches(&self.parts, &name.text)
     }
@@ -530,7 +528,7 @@ impl Component<'_> {
     }
 
     /// Whether the end of the pattern says that of secret files: `*.k?y`, `*pem`.
-    fn ends(&self, end: &Told) -> bool {
+    fn ends(&self, end: &Shaped) -> bool {
         if let Some(dot) = self.parts.iter().rposition(|part| *part == Wildcard::Exactly('.')) {
             return matches(&self.parts[dot..], &end.text) && !matches(&self.parts[dot..], &end.shape);
         }
