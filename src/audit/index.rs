@@ -239,8 +239,6 @@ enum IndexUse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Walked {
     On,
-    /// The index is of no use any more: what is left is read without it.
-    WithoutIndex,
     ToTheEnd,
 }
 
@@ -305,7 +303,7 @@ impl Walk {
         let known = self.ask.take().filter(|(upto, _)| *upto == index.upto());
         let Some((_, ask)) = known.or_else(|| Some((index.upto(), index.ask(&self.search)?))) else {
             self.index = IndexUse::Never;
-            return Ok(Walked::WithoutIndex);
+            return Ok(Walked::On);
         };
         if ask.is_empty() {
             self.index = IndexUse::Never;
@@ -321,7 +319,7 @@ impl Walk {
         };
         let Some(named) = index.named(&ask, among, self.order, NAMED) else {
             self.index = IndexUse::Never;
-            return Ok(Walked::WithoutIndex);
+            return Ok(Walked::On);
         };
         self.ask = Some((index.upto(), ask));
         let last = named.last().filter(|_| named.len() == NAMED);

@@ -9,8 +9,8 @@ use super::hazards;
 use super::identity::Identity;
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::words::{self, among};
-use crate::mcp::request::{self, Standing, standing};
 use crate::mcp::lifecycle::Revision;
+use crate::mcp::request::{self, Standing, standing};
 
 /// What a request does. `sampling` and `elicitation` send something: a prompt to the host's model, a question to its user.
 fn identity(method: &str) -> Identity {

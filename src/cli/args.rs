@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use super::demo::AgentArgs;
-use super::hosts_home::HostsHome;
-use super::install::options::{ChangeOptions, InstallOptions};
-use super::lattice::LatticeCommand;
-use super::log::LogCommand;
-use super::look::LookOptions;
-use super::rules::options::RulesCommand;
-use super::waiting::WaitingOptions;
-use super::wrap::WrapOptions;
 use crate::behavior::identity::{Identity, NotAnIdentity};
 use crate::behavior::taxonomy::Mutability;
+use crate::cli::demo::AgentArgs;
+use crate::cli::hosts::HostsHome;
+use crate::cli::install::choose::{ChangeOptions, InstallOptions};
+use crate::cli::lattice::LatticeCommand;
+use crate::cli::log::LogCommand;
+use crate::cli::look::LookOptions;
+use crate::cli::rules::options::RulesCommand;
+use crate::cli::waiting::WaitingOptions;
+use crate::cli::wrap::WrapOptions;
 
 /// Holds every tools/call of an MCP server until policy or you decide
 ///

@@ -1,19 +1,22 @@
-//! `mcp-approve` alone, and `--inline`: the console on this terminal, over every wrapper in the run folder.
+//! What commands do at a terminal: the console alone and with `--inline`, the page of one server, a question to the person here.
 
+use crate::console::run;
 use std::fs::OpenOptions;
 use std::io;
+use std::io::{BufRead as _, IsTerminal as _, Write};
 
 use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
 use rustix::termios::tcgetpgrp;
 
 use crate::cli::error::{Error, Exit, done};
+use crate::cli::look::{Here, visible};
 use crate::console::outside::Process;
-use crate::console::run::open;
+use crate::console::run::{End, open};
 use crate::home::places::Places;
-use crate::interpose::clock;
-use crate::interpose::guardian;
 use crate::interpose::stdio::HostPipe;
+use crate::interpose::{clock, guardian};
+use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves.
 pub(super) fn run(places: &Places, process: Process) -> Exit {
@@ -44,4 +47,39 @@ pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send 
         }
     };
     Ok((pipe, beside))
+}
+
+/// Whether stdin and stdout are a terminal.
+pub(super) fn is_here() -> bool {
+    io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Asks, and gives the answer's first word in lower case; `None` at the end of the input.
+pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>, Error> {
+    write!(out, "{question} ")?;
+    out.flush()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line)?;
+    Ok((read > 0).then(|| line.trim().to_lowercase()))
+}
+
+/// Whether the operator goes on with the review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    GoOn,
+    Leave,
+}
+
+/// Has the operator answer a page on the whole terminal.
+pub(super) fn show_page(page: Page, here: Here<'_>, out: &mut dyn Write) -> Result<Next, Error> {
+    let server = visible(&page.server);
+    let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
+    let failed = |error| Error::failed("the page could not be shown", error, hint);
+    match run::page(here.places, clock::wall_ms, page).map_err(failed)? {
+        End::Answered(Ok(done)) => writeln!(out, "{}", visible(&done.says))?,
+        End::Answered(Err(why)) => writeln!(out, "Nothing was agreed to of {server}: {}", visible(&why))?,
+        End::Closed => writeln!(out, "Nothing was agreed to of {server}.")?,
+        End::Left => return Ok(Next::Leave),
+    }
+    Ok(Next::GoOn)
 }

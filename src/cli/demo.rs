@@ -5,14 +5,9 @@
 
 mod agent;
 mod chain;
-mod database;
-mod effects;
 mod error;
-mod folder;
-mod ledger;
 mod server;
 mod stage;
-mod story;
 mod summary;
 mod tools;
 
@@ -21,11 +16,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::console;
 use super::error::{Error, Exit, done};
-use super::person;
 use chain::Chain;
-use ledger::Chained;
 use stage::Stage;
+use summary::{Chained, State};
 
 /// Arguments of the hidden command `demo-agent`.
 #[derive(Clone, Debug, clap::Args)]
@@ -42,12 +37,12 @@ pub struct AgentArgs {
 /// everything it started has ended when it returns. A play that went wrong is no error: it says what, with exit code 1.
 pub(super) fn run(home: Option<&Path>, out: &mut dyn Write) -> Exit {
     let around = home.map_or_else(std::env::temp_dir, Path::to_path_buf);
-    if !person::is_here() {
+    if !console::is_here() {
         let hint = "run it at a terminal: `mcp-approve demo`";
         return Err(Error::wrong("the demo needs a terminal for its console", hint));
     }
     let stage = &Stage::set(&around)?;
-    let before = effects::State::of(&stage.work)?;
+    let before = State::of(&stage.work)?;
     let chain = Chain::start(stage)?;
     let shown = chain::console(stage);
     chain.leave()?;

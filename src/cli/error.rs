@@ -4,17 +4,16 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::print::visible_lines;
 use crate::audit::search::Meaningless;
 use crate::audit::store::StoreError;
-use crate::home::agreed::AgreedError;
+use crate::home::agreed::{AgreedError, RecordError};
 use crate::home::change::ChangeError;
 use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, under};
 use crate::home::policy_file::Broken;
-use crate::home::record::RecordError;
 use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
+use crate::text::plain::visible_lines;
 
 /// How a command ends: with its exit code, or by what stopped it.
 pub type Exit = Result<ExitCode, Error>;

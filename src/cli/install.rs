@@ -1,28 +1,29 @@
 //! `mcp-approve install` and `uninstall`: wraps the servers in hosts' files, and takes that back. Owns what is said of it;
 //! how a file is changed is `hosts`' business.
 
-mod choose;
-mod offered;
-pub(super) mod options;
-mod program;
+pub mod choose;
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 use similar::TextDiff;
 
-use super::error::{Error, Exit};
-use super::look::Here;
-use super::print::{pretty, shown, visible};
 use crate::behavior::secrets;
+use crate::cli::console::{self, Next, show_page};
+use crate::cli::error::{Error, Exit};
+use crate::cli::hosts::known_as;
+use crate::cli::install::choose::{Change, ChangeOptions, Choice, InstallOptions, Way};
+use crate::cli::look::{Here, pretty, shown, visible};
+use crate::home::{name, pages};
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
-use crate::hosts::{Found, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked};
+use crate::hosts::{Found, Listed, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked};
+use crate::pins::page::Page;
 use crate::text::plain::block;
 use crate::wire::number::counted;
-use choose::{Change, Choice, Way};
-use options::{ChangeOptions, InstallOptions};
 
 /// A file, and what became of it.
 struct FileEdit {
@@ -33,8 +34,8 @@ struct FileEdit {
 /// Wraps what is chosen; without a choice, lists what there is.
 pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let how = Wrap {
-        program: program::path(options.program.as_deref())?,
-        home: here.places.root().map(program::text).transpose()?,
+        program: choose::program_path(options.program.as_deref())?,
+        home: here.places.root().map(choose::path_text).transpose()?,
         remote: if options.remote { Remote::Bridge } else { Remote::Leave },
         pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
     };
@@ -98,7 +99,7 @@ impl Change<'_> {
             self.closing(&edits, out)?;
             // What the options chose needs no question.
             if self.way == Way::In && !options.dry_run && Choice::given(options).is_none() {
-                offered::ask(&edits, self.here, out)?;
+                offer_pages(&edits, self.here, out)?;
             }
         }
         let left = |one: &Outcome| matches!(&one.done, Done::Left(why) if !why.starts_with(REMOTE) || !options.server.is_empty());
@@ -255,4 +256,46 @@ fn diff(found: &Found, edited: &Edited) -> String {
         format!("    {mark}{}", block(&rest)).trim_end().to_owned() + "\n"
     };
     diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string().lines().map(line).collect()
+}
+
+/// Asks whether the operator wants to answer the pages now, and shows them.
+fn offer_pages(edits: &[FileEdit], here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let pages = if console::is_here() { pages_of(edits, here) } else { Vec::new() };
+    if pages.is_empty() {
+        return Ok(());
+    }
+    let them = counted(pages.len(), "of these servers|of these servers");
+    writeln!(out, "We reviewed {them}: you can say now which of the tools may run unasked.")?;
+    let later = here.places.command("tools review");
+    let question = format!("y: show the page of each   Enter: later, with `{later}` >");
+    if console::ask(&question, out)?.as_deref() == Some("y") {
+        for page in pages {
+            if show_page(page, here, out)? == Next::Leave {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The page of each server that was wrapped, once a command line.
+fn pages_of(edits: &[FileEdit], here: Here<'_>) -> Vec<Page> {
+    let first_use = pages::first_use(here.places);
+    let mut all = BTreeMap::new();
+    for edit in edits {
+        let Ok(edited) = &edit.edited else { continue };
+        let is_wrapped = |listed: &&Listed| {
+            edited.changed.servers.iter().any(|one| {
+                matches!(one.done, Done::Wrapped(_)) && (&one.project, &one.name) == (&listed.project, &listed.name)
+            })
+        };
+        let found: &Found = &edit.found;
+        for listed in lists(std::slice::from_ref(found)).servers.iter().filter(is_wrapped) {
+            let Some(wrapping) = &listed.wrapping else { continue };
+            let command: Vec<OsString> = wrapping.server.iter().map(OsString::from).collect();
+            let page = pages::of_list(&name::launch(&known_as(listed), &command), first_use);
+            all.extend(page.map(|page| ((page.server.clone(), page.fingerprint.clone()), page)));
+        }
+    }
+    all.into_values().collect()
 }

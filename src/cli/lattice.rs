@@ -1,26 +1,27 @@
 //! `mcp-approve lattice`: capabilities of servers as values. Owns the options and the wording of its commands.
 
-mod ask;
 mod caps;
-mod check;
-pub(super) mod hosts;
-mod used;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, Subcommand, ValueHint};
+use serde_json::json;
 
-use super::error::{Error, Exit, done};
-use super::hosts_home::HostsHome;
-use super::look::Here;
-use super::manifest::Manifest;
 use crate::audit::moment::Since;
 use crate::capability::codegen::{self, Language};
-use crate::capability::set::Caps;
+use crate::capability::set::{Capability, Caps};
+use crate::capability::workflow::Workflow;
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::hosts::{self, HostsHome};
+use crate::cli::look::{Here, pretty, visible};
+use crate::cli::manifest::{self, Manifest};
 use crate::home::places::{PlaceError, Places};
 use crate::policy::glob::Glob;
+use crate::wire::number::counted;
 
 /// What to do with capabilities.
 #[derive(Clone, Debug, Subcommand)]
@@ -163,13 +164,15 @@ pub(super) fn run(command: &LatticeCommand, places: Result<Places, PlaceError>, 
         LatticeCommand::Caps(options) if options.from_log && !options.source.is_none() => {
             Err(Error::wrong("--from-log reads the log, and no other source", "leave the file or the command out"))
         }
-        LatticeCommand::Caps(options) if options.from_log => used::run(options, Here { places: &places?, now }, out),
+        LatticeCommand::Caps(options) if options.from_log => {
+            caps::from_log(options, Here { places: &places?, now }, out)
+        }
         LatticeCommand::Caps(options) => caps::list(&options.source.manifest()?, options, out),
         LatticeCommand::Meet(options) => caps::joined(options, Caps::meet, out),
         LatticeCommand::Join(options) => caps::joined(options, Caps::join, out),
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
-        LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check::run(workflow, *json, out),
+        LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check(workflow, *json, out),
         LatticeCommand::Check(CheckOptions { workflow: None, hosts: false, .. }) => Err(Error::wrong(
             "nothing to check was named",
             "`mcp-approve lattice check --hosts` checks the servers of this machine's hosts, `mcp-approve lattice check \
@@ -193,7 +196,7 @@ impl Source {
                 "there is nothing to read capabilities from",
                 "give a manifest's file, or a server's command after `--`",
             )),
-            (None, command) => ask::manifest(command),
+            (None, command) => manifest::of_server(command),
         }
     }
 }
@@ -209,4 +212,53 @@ fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
     let name = options.name.as_deref().or(manifest.name.as_deref()).unwrap_or("Server");
     let wanted = codegen::Options { language: options.language, typed: options.typed };
     done(write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source))
+}
+
+/// Breaches that are listed on a terminal; the rest is counted.
+const SHOWN: usize = 50;
+
+/// Checks a workflow.
+pub(super) fn check(file: &Path, json: bool, out: &mut dyn Write) -> Exit {
+    let text = manifest::text(file)?;
+    let workflow = Workflow::read(&text).map_err(|error| {
+        Error::wrong(format!("{}: {error}", file.display()), "`mcp-approve lattice check --help` shows a workflow")
+    })?;
+    let folder = file.parent().unwrap_or(Path::new("."));
+    let mut manifests = BTreeMap::new();
+    for name in workflow.manifests() {
+        let Manifest { tools, .. } = Manifest::of_file(&folder.join(name))?;
+        manifests.insert(name.to_owned(), Caps::of_tools(&tools));
+    }
+    let checked = workflow.check(&manifests);
+    if json {
+        let names = |caps: &[&Capability]| caps.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        let object = json!({
+            "agents": checked.effective.iter().map(|(agent, caps)| ((*agent).to_owned(), json!(names(caps))))
+                .collect::<serde_json::Map<_, _>>(),
+            "breaches": checked.breaches.iter()
+                .map(|one| json!({ "agent": one.agent, "tool": one.capability.name, "path": one.path }))
+                .collect::<Vec<_>>(),
+            "count": checked.count,
+        });
+        writeln!(out, "{}", pretty(&object))?;
+    } else {
+        for one in checked.breaches.iter().take(SHOWN) {
+            let line = format!("{} receives {}, which it may not have", one.agent, one.capability.name);
+            let path = match one.path.as_slice() {
+                [_] | [] => "from its own servers: no other agent passes it on".to_owned(),
+                path => format!("by {}", path.join(" → ")),
+            };
+            writeln!(out, "{}\n  {}", visible(&line), visible(&path))?;
+        }
+        if checked.count > SHOWN {
+            writeln!(out, "and {} more; --json lists up to 1,000", checked.count - SHOWN)?;
+        }
+        let agents = counted(checked.effective.len(), "agent");
+        match checked.count {
+            0 => writeln!(out, "{agents}: none receives a tool outside of its list.")?,
+            1 => writeln!(out, "{agents}: 1 tool is received outside of a list.")?,
+            count => writeln!(out, "{agents}: {count} tools are received outside of a list.")?,
+        }
+    }
+    Ok(if checked.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

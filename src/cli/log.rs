@@ -1,10 +1,8 @@
 //! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
 
 pub mod export;
-mod folder;
 pub(super) mod named;
 mod print;
-pub(super) mod progress;
 pub mod stats;
 pub(super) mod verify;
 
@@ -15,21 +13,20 @@ use std::process::ExitCode;
 
 use serde::Deserialize;
 
-use super::error::{Error, Exit, done};
-use super::look::{Look, LookOptions};
-use super::print::{json_array, json_lines, visible};
 use crate::audit::fields::{Field, Fields, Record};
 use crate::audit::moment::{Clock, Since};
 use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::Reader;
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::log::print::{table, timeline, whole};
+use crate::cli::look::{Look, LookOptions, json_array, json_lines, visible};
 use crate::policy::glob::Glob;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
 use crate::wire::digest::Digest;
 use crate::wire::words::UnknownWord;
-use print::{table, timeline, whole};
 
 /// What to do with the log.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -202,7 +199,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     let reader = named::open(db)?;
     let found = match &reader {
         Some(reader) => {
-            let index = if search.is_empty() { None } else { progress::index(db, reader)? };
+            let index = if search.is_empty() { None } else { named::index(db, reader)? };
             let last = if records { query::last } else { query::last_calls };
             last(reader, index.as_ref(), &search, options.limit.unwrap_or(LIMIT))?
         }
@@ -211,7 +208,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     // Not with --limit: whoever sets it knows that there may be more.
     let may_be_more = found.len() == LIMIT && options.limit.is_none();
     if may_be_more && (options.json || options.jsonl) {
-        progress::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
+        named::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
     }
     if options.json {
         json_array(found.iter().map(Record::json), out)?;
@@ -273,7 +270,7 @@ fn author(reader: &Reader, db: &Path, call: &[Record], look: Look<'_>, out: &mut
     let before = decided.millis().map(|at| at + 1);
     let search = Search::default().with(Field::Kind, Some(Kind::Policy.word())).before(before);
     let search = search.with_part(Field::Rule, Glob::new(rule).ok().as_ref());
-    let made = query::last(reader, progress::index(db, reader)?.as_ref(), &search, usize::MAX)?;
+    let made = query::last(reader, named::index(db, reader)?.as_ref(), &search, usize::MAX)?;
     let is_of = |fields: &Fields<'_>| fields.rule.as_deref().is_some_and(|of| of.split(", ").any(|one| one == rule));
     let made = made.iter().rev().find(|record| record.fields().as_ref().is_some_and(is_of));
     let rule = visible(rule);

@@ -1,18 +1,20 @@
-//! How a list looks on this terminal: local time or UTC, how wide, in colours or not, through a pager or not. As git does
-//! it: colours and pager at a terminal only.
+//! How commands print: local time or UTC, how wide, in colours or not, through a pager or not, as git does it; JSON rows; and
+//! foreign text, which every text of a record, a definition or a file is, made visible first, in JSON escaped.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
-use super::error::{Error, Exit};
-use super::print::local;
-use super::prose::Prose;
 use crate::audit::moment::Clock;
+use crate::behavior::hazards::lookalike::is_hidden;
+use crate::cli::error::{Error, Exit};
+use crate::cli::prose::Prose;
 use crate::home::places::{Places, under};
 use crate::text::columns::Columns;
 use crate::text::row::{Row, Tone};
+
+pub(super) use crate::text::plain::{visible, visible_lines};
 
 /// How many columns a list has that goes to no terminal.
 const COLUMNS: usize = 80;
@@ -227,4 +229,51 @@ fn pager(first: First) -> Option<(Child, ChildStdin)> {
     let mut child = command.args(words).stdin(Stdio::piped()).spawn().ok()?;
     let input = child.stdin.take()?;
     Some((child, input))
+}
+
+/// The moment and the time zone of the user.
+pub(super) fn local(now: i64) -> Clock {
+    let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }
+}
+
+/// A path, fit for a terminal.
+pub(super) fn shown(path: &Path) -> String {
+    visible(&path.display().to_string())
+}
+
+/// The beginning of a text, so wide at most.
+pub(super) fn clipped(text: &str, widest: usize) -> String {
+    Row::of(Tone::Ours, text).clipped(widest).text()
+}
+
+/// One JSON array, a row a line.
+pub(super) fn json_array(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    let rows: Vec<String> = rows.into_iter().map(|row| visible_json(&row)).collect();
+    if rows.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", rows.join(",\n")) }
+}
+
+/// JSON objects, one a line.
+pub(super) fn json_lines(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
+    rows.into_iter().try_for_each(|row| writeln!(out, "{}", visible_json(&row)))
+}
+
+/// A JSON value over several lines, every character in it visible.
+pub(super) fn pretty(value: &serde_json::Value) -> String {
+    format!("{value:#}").lines().map(visible_json).collect::<Vec<_>>().join("\n")
+}
+
+/// JSON text with every hidden character escaped: the same value, fit for a terminal.
+pub(super) fn visible_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_control() || is_hidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(character);
+        }
+    }
+    out
 }

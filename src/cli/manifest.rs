@@ -1,11 +1,17 @@
-//! Lists of tools as commands take them: from a file, or from the answer of a server. Owns no judgement of tools.
+//! Lists of tools as commands take them: from a file, or from the answer of a server that is started, asked for every page and
+//! ended; and the program behind either, which reads and writes JSON, one value a line. Calls no tool, judges none.
 
-use std::io::{self, Read as _};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::error::Error;
+use crate::cli::error::Error;
 use crate::mcp::tool::Tool;
 
 /// How long a manifest may be, in bytes.
@@ -73,5 +79,133 @@ impl Manifest {
         })?;
         let stem = || Some(file.file_stem()?.to_str()?.to_owned());
         Ok(Self { name: name.or_else(stem), tools: definitions.into_iter().filter_map(Tool::read).collect() })
+    }
+}
+
+/// How long a server may take for everything; `npx` fetches a package first.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// How many pages are asked for.
+const MOST_PAGES: usize = 1_000;
+/// How long a line of the server may be, in bytes.
+const LONGEST_LINE: u64 = 64 << 20;
+
+/// Starts the command and reads its tools. Its stderr is ours.
+pub fn of_server(command: &[OsString]) -> Result<Manifest, Error> {
+    let mut server = Server::start(command)?;
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "mcp-approve", "version": env!("CARGO_PKG_VERSION") } });
+    let answer = server.request(1, "initialize", &hello)?;
+    let name = answer.pointer("/serverInfo/name").and_then(Value::as_str).map(str::to_owned);
+    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+    let mut tools = Vec::new();
+    let mut cursor: Option<Value> = None;
+    for page in 0..MOST_PAGES {
+        let params = cursor.take().map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+        let mut answer = server.request(2 + page as u64, "tools/list", &params)?;
+        let Value::Array(listed) = answer["tools"].take() else { return Err(server.wrong("it lists no tools")) };
+        tools.extend(listed.into_iter().filter_map(Tool::read));
+        cursor = answer.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
+        if cursor.is_none() {
+            return Ok(Manifest { name, tools });
+        }
+    }
+    Err(server.wrong("its list of tools has no end"))
+}
+
+/// A running server; it is ended with this.
+struct Server {
+    name: String,
+    process: Subprocess,
+    until: Instant,
+}
+
+impl Server {
+    fn start(command: &[OsString]) -> Result<Self, Error> {
+        let (program, arguments) = command.split_first().map_or((OsStr::new(""), &[][..]), |(one, rest)| (one, rest));
+        let name = program.to_string_lossy().into_owned();
+        let started = Subprocess::start(Command::new(program).args(arguments), LONGEST_LINE);
+        let failed =
+            |cause| Error::failed(format!("{name} could not be started"), cause, "check the command after `--`");
+        let process = started.map_err(failed)?;
+        Ok(Self { name, process, until: Instant::now() + TIMEOUT })
+    }
+
+    fn send(&mut self, message: &Value) -> Result<(), Error> {
+        self.process.write(message).map_err(|_| self.wrong("it ended before it was asked"))
+    }
+
+    /// Sends a request and waits for its answer; whatever else the server says meanwhile is passed over.
+    fn request(&mut self, id: u64, method: &str, params: &Value) -> Result<Value, Error> {
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        loop {
+            let left = self.until.saturating_duration_since(Instant::now());
+            let line = self.process.next(left).map_err(|error| match error {
+                RecvTimeoutError::Timeout => {
+                    self.wrong(&format!("it did not answer {method} within {} s", TIMEOUT.as_secs()))
+                }
+                RecvTimeoutError::Disconnected => self.wrong(&format!("it ended before it answered {method}")),
+            })?;
+            let Ok(mut answer) = serde_json::from_str::<Value>(&line) else { continue };
+            if answer.get("id") != Some(&id.into()) || answer.get("method").is_some() {
+                continue;
+            }
+            if let Some(error) = answer.get("error") {
+                return Err(self.wrong(&format!("it answered {method} with the error {error}")));
+            }
+            return Ok(answer["result"].take());
+        }
+    }
+
+    fn wrong(&self, what: &str) -> Error {
+        Error::wrong(
+            format!("{}: {what}", self.name),
+            "run the server's command by itself: it says on stderr what it needs (an argument, a key)",
+        )
+    }
+}
+
+/// A running program.
+pub(super) struct Subprocess {
+    child: Child,
+    input: ChildStdin,
+    lines: mpsc::Receiver<String>,
+}
+
+impl Subprocess {
+    /// Starts it. A line of it that has more than `longest` bytes, or is no UTF-8, is the last that is read.
+    pub(super) fn start(command: &mut Command, longest: u64) -> io::Result<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(io::Error::other("it has no stdin or stdout"));
+        };
+        let (sender, lines) = mpsc::sync_channel(64);
+        thread::spawn(move || {
+            let (mut output, mut line) = (BufReader::new(output), String::new());
+            while matches!(output.by_ref().take(longest).read_line(&mut line), Ok(1..)) {
+                let is_whole = line.ends_with('\n');
+                if sender.send(std::mem::take(&mut line)).is_err() || !is_whole {
+                    break;
+                }
+            }
+        });
+        Ok(Self { child, input, lines })
+    }
+
+    /// Writes it a line.
+    pub(super) fn write(&mut self, line: &Value) -> io::Result<()> {
+        self.input.write_all(format!("{line}\n").as_bytes())
+    }
+
+    /// Its next line.
+    pub(super) fn next(&self, within: Duration) -> Result<String, RecvTimeoutError> {
+        self.lines.recv_timeout(within)
+    }
+}
+
+impl Drop for Subprocess {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }

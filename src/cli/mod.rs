@@ -6,18 +6,14 @@ pub mod demo;
 pub mod doctor;
 pub mod error;
 pub mod help;
-pub mod hosts_home;
+pub mod hosts;
 pub mod install;
 pub mod lattice;
 pub mod log;
 pub mod look;
 mod manifest;
-mod page;
-mod person;
-mod print;
 mod prose;
 pub mod rules;
-mod subprocess;
 pub mod tools;
 mod waiting;
 pub mod wrap;
@@ -29,22 +25,21 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
+use crate::cli::args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::lattice::LatticeCommand;
+use crate::cli::log::LogCommand;
+use crate::cli::look::{First, Here, Look, paged, visible};
+use crate::cli::prose::Prose;
+use crate::cli::rules::options::RulesCommand;
+use crate::cli::wrap::WrapOptions;
 use crate::console::outside::Process;
 use crate::console::settings;
+use crate::home::agreed::RecordError;
 use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::PolicyPlace;
-use crate::home::record::RecordError;
 use crate::policy::reading::nearest;
-use args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
-use error::{Error, Exit, done};
-use lattice::LatticeCommand;
-use log::LogCommand;
-use look::{First, Here, Look, paged};
-use print::visible;
-use prose::Prose;
-use rules::options::RulesCommand;
-use wrap::WrapOptions;
 
 /// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.
 ///
@@ -132,7 +127,7 @@ pub fn report(error: &Error) -> String {
 
 /// `mcp-approve` alone.
 fn open_console(places: &Places) -> Exit {
-    if !person::is_here() {
+    if !console::is_here() {
         return Err(Error::NoTerminal(""));
     }
     if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {

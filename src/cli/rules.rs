@@ -1,31 +1,25 @@
 //! `mcp-approve rules …`: shows, checks, explains, changes and tries the policy.
 
-mod accept;
 mod add;
 mod alter;
-mod called;
-mod check;
 mod edit;
 mod explain;
-mod import;
 mod list;
 pub mod options;
 mod past;
-mod replay;
-mod suggest;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{First, Here, Look, LookOptions, paged};
+use crate::cli::rules::options::{ExceptOptions, RulesCommand, SwitchOptions};
 use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::policy::edit::{self as change, Switch};
 use crate::policy::rule::Policy;
-use options::{ExceptOptions, RulesCommand, SwitchOptions};
 
 /// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
@@ -71,8 +65,8 @@ pub(super) fn run(command: &RulesCommand, site: &Site<'_>, out: &mut dyn Write) 
             let written = layers.as_written()?;
             explain::run((&in_effect(&mut layers)?, &written), &call, *json, here, out)
         }
-        RulesCommand::Accept => accept::run(&mut layers, places, now, out),
-        RulesCommand::Check { json } => check::run(site, &mut layers, *json, out),
+        RulesCommand::Accept => alter::accept(&mut layers, places, now, out),
+        RulesCommand::Check { json } => alter::check(site, &mut layers, *json, out),
         RulesCommand::Add(options) => add::run(options, site, out),
         RulesCommand::Remove(options) => alter::remove(options, site, out),
         RulesCommand::Disable(SwitchOptions { id, dry_run }) => {
@@ -89,9 +83,9 @@ pub(super) fn run(command: &RulesCommand, site: &Site<'_>, out: &mut dyn Write) 
             alter::changed(id, id, |text| change::except(text, id, condition), *dry_run, site, out)
         }
         RulesCommand::Undo => alter::undo(site, out),
-        RulesCommand::Replay(options) => replay::run(options, &layers.as_written()?, site, out),
-        RulesCommand::Suggest(options) => suggest::run(options, &layers.as_written()?, site, out),
-        RulesCommand::Import(options) => import::run(options, site, out),
+        RulesCommand::Replay(options) => past::run_replay(options, &layers.as_written()?, site, out),
+        RulesCommand::Suggest(options) => add::run_suggest(options, &layers.as_written()?, site, out),
+        RulesCommand::Import(options) => add::run_import(options, site, out),
     }
 }
 

@@ -2,8 +2,6 @@
 
 mod agreed;
 pub mod classify;
-mod exclusions;
-mod forget;
 mod list;
 mod page;
 mod review;
@@ -11,19 +9,17 @@ mod row;
 mod search;
 pub(super) mod show;
 mod transfer;
-mod verify;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use super::args::{Output, ToolsCommand, ToolsListOptions};
-use super::look::{First, Here, LookOptions, paged};
-use super::print::{json_array, json_lines};
 use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
+use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
 use crate::cli::error::{Error, Exit};
+use crate::cli::look::{First, Here, LookOptions, json_array, json_lines, paged};
 use crate::home::places::{PlaceError, Places};
 use crate::pins::reading::StoredTool;
 use crate::pins::{PinStore, PinsError};
@@ -46,7 +42,7 @@ pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, no
             (None, Some(file)) => transfer::import(file, options, here, out),
             (None, None) => review::run(options, here, out),
         },
-        ToolsCommand::Forget(options) => forget::run(options, here, out),
+        ToolsCommand::Forget(options) => agreed::forget(options, here, out),
         ToolsCommand::Pin(options) => review::pin(options, here, out),
     }
 }

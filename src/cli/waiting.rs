@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::error::{Error, Exit};
-use super::print::{pretty, visible};
 use crate::audit::moment::rfc3339;
+use crate::cli::error::{Error, Exit};
+use crate::cli::look::{pretty, visible};
 use crate::home::places::Places;
 use crate::link::client::{Peeked, peek};
 use crate::link::message::WaitingCall;

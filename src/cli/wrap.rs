@@ -9,7 +9,6 @@ use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum, ValueHint};
 
-use super::console;
 use crate::audit::fields::{Field, Fields, JudgedDetail, Record};
 use crate::audit::index::Index;
 use crate::audit::query;
@@ -17,17 +16,19 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
 use crate::audit::store::Reader;
 use crate::behavior::expected::Expected;
+use crate::cli::console;
 use crate::cli::error::{Error, Exit};
 use crate::console::run::restore;
 use crate::gate::Unattended;
-use crate::home::config::{self, Drawing, Level};
+use crate::home::config::value::duration;
+use crate::home::config::{Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
-use crate::home::remote::{self, Bridge};
-use crate::home::{duration, name};
-use crate::interpose::guardian;
-use crate::interpose::start::{self, Setup, StartError};
+use crate::home::remote::Bridge;
+use crate::home::{config, name, remote};
+use crate::interpose::start::{Setup, StartError};
 use crate::interpose::stdio::HostPipe;
+use crate::interpose::{guardian, start};
 use crate::link::delegation;
 
 /// Options of wrapping, and the server's command. `None` leaves it to config.toml.
@@ -49,10 +50,10 @@ pub struct WrapOptions {
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
     /// Deny a call that is not decided within this time [default: 5m]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub approval_timeout: Option<Duration>,
     /// When the host gives up on a call; mcp-approve denies it before that [default: as known of the host]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     pub host_timeout: Option<Duration>,
     /// Let calls reach the server in the order the host sent them: one that waits for you holds up those behind it
     #[arg(long)]

@@ -4,14 +4,18 @@
 mod terminal;
 
 use std::ops::ControlFlow;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::model::{Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
-use super::settings::{self, Notice};
+use super::settings;
+use super::settings::Notice;
 use super::update::update;
 use super::view::view;
+use terminal::{Focus, Input, Keyboard, Screen};
+
 use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
@@ -20,9 +24,8 @@ use crate::link::folder::LinkError;
 use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
-use crate::operator::{Sources, log_reader, own_rules};
+use crate::operator::{Sources, log_reader, rule_book};
 use crate::pins::page::Page;
-use terminal::{Focus, Input, Keyboard, Screen};
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
 /// milliseconds since 1970.
@@ -270,18 +273,18 @@ impl Loop<'_> {
                         }
                     }
                     Command::WriteRule { toml, except } => {
-                        let written = own_rules::add(&self.outside.places, &toml, except.as_ref(), self.now());
+                        let written = rule_book::add(&self.outside.places, &toml, except.as_ref(), self.now());
                         more.push(Msg::RuleWritten(written));
                     }
                     Command::EditRule { id, file } => {
-                        let outcome = match own_rules::text(&self.outside.places, &id) {
+                        let outcome = match rule_book::text(&self.outside.places, &id) {
                             Ok(text) => self.edited(&text)?,
                             Err(why) => Edit::Failed(format!("The rule cannot be edited here: {why}.")),
                         };
                         more.push(Msg::RuleEdited { id, file, outcome });
                     }
                     Command::ChangeRules(change) => {
-                        more.push(Msg::RulesChanged(own_rules::change(&self.outside.places, &change, self.now())));
+                        more.push(Msg::RulesChanged(rule_book::change(&self.outside.places, &change, self.now())));
                     }
                     Command::ReviewPins(review) => {
                         let settlement = Settlement { places: &self.outside.places, now: self.now() };

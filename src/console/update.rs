@@ -13,17 +13,17 @@ mod tools;
 mod typing;
 mod wrappers;
 
-use super::rows::content_rows;
-use ratatui::layout::{Position, Rect};
-
 use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
 use super::model::{Batch, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
+use super::rows::content_rows;
 use super::{pages, palette, panel};
+use ratatui::layout::{Position, Rect};
+
 use crate::behavior::taxonomy::Mutability;
 use crate::link::message::ToolWord;
 use crate::operator::found::LogRequest;
-use crate::operator::own_rules::RuleChange;
+use crate::operator::rule_book::RuleChange;
 
 pub use super::model::{Command, Edit, Msg, Turn};
 

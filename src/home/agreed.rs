@@ -1,15 +1,15 @@
 //! What is agreed to, as people read it: with its server and whether it counts. Takes it back and agrees outside of a wrapper:
-//! recorded first, then kept. For the console and the command line alike.
+//! recorded first, then kept. For the console and the command line alike. Nothing is settled without its record.
 
 use std::time::{Duration, Instant};
 
-use super::config;
-use super::places::Places;
-use super::record::{RecordError, record_all};
-use super::user;
 use crate::audit::agreed::{agreed, taken_back};
 use crate::audit::record::{Entry, Kind};
+use crate::audit::recording::{Recording, RecordingError};
 use crate::behavior::agreed::{Agreement, day_of};
+use crate::home::config::ConfigError;
+use crate::home::places::Places;
+use crate::home::{config, user};
 use crate::pins::agreed::{Kept, Proofs, Standing};
 use crate::pins::{PinStore, PinsError};
 
@@ -145,4 +145,51 @@ pub fn agree(
 
 fn entry(server: &str, now: i64) -> Entry {
     Entry::new(now, Kind::Agreed, &server.into(), &"review".into()).with("operator", user::name())
+}
+
+/// Why an entry was not recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error("nothing was changed, because it could not be recorded: {0}")]
+    Log(#[from] RecordingError),
+}
+
+impl RecordError {
+    /// What to do next.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Config(error) => error.hint(),
+            Self::Log(_) => "`mcp-approve doctor` says what is wrong with the log".to_owned(),
+        }
+    }
+}
+
+/// Writes an entry to the log that `config.toml` names.
+///
+/// # Errors
+/// The log could not take the entry; then what it says must not be done.
+pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
+    record_all(places, vec![entry])
+}
+
+/// Writes entries to the log that `config.toml` names: all, or none.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordError> {
+    places.create_state().map_err(ConfigError::from)?;
+    let log = config::audit_db(places)?;
+    let entries: Vec<_> = (1..).zip(entries).collect();
+    Ok(Recording::open(&log, &places.redaction_key())?.record(&entries)?)
+}
+
+/// Writes an entry to the log that `config.toml` names, where there is one. Before the first server is wrapped there is
+/// none, and a log made then would look like the trace of one.
+///
+/// # Errors
+/// As [`record`].
+pub fn record_if_begun(places: &Places, entry: Entry) -> Result<(), RecordError> {
+    if config::audit_db(places)?.exists() { record(places, entry) } else { Ok(()) }
 }

@@ -2,22 +2,20 @@
 //! undo. Owns no edit.
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
+use std::{io, thread};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::accepted::{NotKept, Written};
-use super::places::{PlaceError, Places};
-use super::policy_file::{self, Broken, PolicyPlace};
-use super::record::{RecordError, record_if_begun};
-use super::replace::replace;
-use super::{layers, user};
 use crate::audit::record::{Entry, Kind};
+use crate::home::agreed::{RecordError, record_if_begun};
+use crate::home::places::{PlaceError, Places};
+use crate::home::policy_file::{self, Broken, NotKept, PolicyPlace, Written};
+use crate::home::replace::replace;
+use crate::home::{layers, user};
 use crate::policy::edit::{self, EditError};
 use crate::policy::parse::BUILT_IN;
 use crate::policy::reading::Problem;

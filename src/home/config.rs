@@ -4,7 +4,7 @@ pub mod approver;
 pub mod notices;
 mod role;
 mod scope;
-mod value;
+pub mod value;
 
 use std::ffi::OsString;
 use std::io;
@@ -13,20 +13,20 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use super::places::{PlaceError, Places};
-use super::policy_file::{self, PolicyPlace, Why};
-use super::{duration, name};
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{ForwardOrder, Mode, Polling, Unattended};
+use crate::home::config::approver::Callback;
+use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
+use crate::home::name;
+use crate::home::places::{PlaceError, Places};
+use crate::home::policy_file::{self, PolicyPlace, Why};
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
 use crate::policy::scope::Scope;
-use approver::Callback;
 use notices::Notices;
-use value::{check_name, mismatch, parsed, path};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -141,23 +141,10 @@ impl Level {
     /// This level, and the next one for what this one leaves open.
     #[must_use]
     fn or(self, next: Self) -> Self {
-        Self {
-            name: self.name.or(next.name),
-            policy: self.policy.or(next.policy),
-            scope: self.scope.or(next.scope),
-            role: self.role.or(next.role),
-            unattended: self.unattended.or(next.unattended),
-            approval_timeout: self.approval_timeout.or(next.approval_timeout),
-            host_timeout: self.host_timeout.or(next.host_timeout),
-            ordered: self.ordered.or(next.ordered),
-            tasks: self.tasks.or(next.tasks),
-            inline: self.inline.or(next.inline),
-            observe: self.observe.or(next.observe),
-            audit_db: self.audit_db.or(next.audit_db),
-            trust: self.trust.or(next.trust),
-            expect: self.expect.or(next.expect),
-            mismatch: self.mismatch.or(next.mismatch),
+        macro_rules! each {
+            ($($field:ident)*) => { Self { $($field: self.$field.or(next.$field)),* } };
         }
+        each!(name policy scope role unattended approval_timeout host_timeout ordered tasks inline observe audit_db trust expect mismatch)
     }
 }
 
@@ -299,8 +286,8 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
                 let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny), ("elicit", Unattended::Elicit)];
                 level.unattended = reading.word(value, name, &words);
             }
-            "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration::parse),
-            "host-timeout" => level.host_timeout = parsed(reading, value, name, duration::parse),
+            "approval-timeout" => level.approval_timeout = parsed(reading, value, name, duration),
+            "host-timeout" => level.host_timeout = parsed(reading, value, name, duration),
             "ordered" => level.ordered = reading.switch(value, name),
             "tasks" => level.tasks = reading.switch(value, name),
             "inline" => level.inline = reading.switch(value, name),

@@ -11,9 +11,8 @@ use std::time::Duration;
 
 use similar::TextDiff;
 
-use super::accepted::Accepted;
-use super::places::{Places, under};
-use super::policy_file::{self, Broken, PolicyPlace, Why};
+use crate::home::places::{Places, under};
+use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;

@@ -1,17 +1,14 @@
 //! The operator's own files: where they are, what they say, what of them was accepted, and changes of their rules.
 
-pub mod accepted;
 pub mod agreed;
 pub mod agreed_file;
 pub mod change;
 pub mod config;
-pub mod duration;
 pub mod layers;
 pub mod name;
 pub mod pages;
 pub mod places;
 pub mod policy_file;
-pub mod record;
 pub mod remote;
 pub mod replace;
 pub mod user;

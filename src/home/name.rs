@@ -3,7 +3,6 @@
 //! The first argument after a known runner, or the program itself, without path, scope, version, extension, and the
 //! words `mcp` and `server` at its ends. Only `[A-Za-z0-9._-]` comes out: other bytes never reach a rule or a screen.
 
-mod images;
 mod package;
 mod runner;
 

@@ -8,12 +8,6 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use super::agreed::{self, AgreedError, Known};
-use super::config;
-use super::places::Places;
-use super::policy_file;
-use super::record::record_all;
-use super::user;
 use crate::audit::chain;
 use crate::audit::fields::Fields;
 use crate::audit::record::{Entry, Kind, VerdictWord};
@@ -24,6 +18,9 @@ use crate::behavior::confidence::Confidence;
 use crate::behavior::curated::{self, Reviewed};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::Pinning;
+use crate::home::agreed::{self, AgreedError, Known, record_all};
+use crate::home::places::Places;
+use crate::home::{config, policy_file, user};
 use crate::pins::page::{self, Offer, Page, Seen};
 use crate::pins::reading::{Applied, StoredTool};
 use crate::pins::{Launch, PinStore};

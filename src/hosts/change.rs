@@ -5,14 +5,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::bridge;
-use super::edit::{self, APPROVAL, RAISED, Remote, SHORT, Wrap};
-use super::entry::{ADDRESSES, Entry, Start, entries, inmost};
-use super::parse::parse;
-use super::refusal::{REMOTE, Refusal};
-use super::splice::{Splice, apply, without_field};
-use super::table::{Host, Unit};
-use super::tree::{Field, Node, Syntax, Value};
+use crate::hosts::edit::{self, APPROVAL, RAISED, Remote, SHORT, Wrap};
+use crate::hosts::entry::{ADDRESSES, Entry, Start, entries, inmost};
+use crate::hosts::parse::parse;
+use crate::hosts::table::{Host, Unit};
+use crate::hosts::tree::{Field, Node, REMOTE, Refusal, Splice, Syntax, Value, apply, without_field};
 use crate::wire::digest::Digest;
 
 /// What is remembered of a file in which servers were wrapped.
@@ -112,7 +109,7 @@ impl File<'_> {
                         .to_owned(),
                 ),
                 Start::Wrapped | Start::Observed => Done::Already,
-                Start::Remote if how.remote == Remote::Leave => Done::Left(match bridge::command(entry, "", &[]) {
+                Start::Remote if how.remote == Remote::Leave => Done::Left(match edit::bridged(entry, "", &[]) {
                     Ok(_) => REMOTE.to_owned(),
                     Err(Refusal(why)) => format!("{REMOTE}; {why}"),
                 }),
@@ -268,7 +265,7 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
         return Ok(vec![Splice::of(at, old)]);
     }
     let mut splices = match before.address() {
-        Some(_) => bridge::restored(text, entry, (&record.before, before))?,
+        Some(_) => edit::with_address(text, entry, (&record.before, before))?,
         None => edit::unwrap(text, entry)?,
     };
     // Limits and approvals that we added or raised are undone too, if they still have our value.

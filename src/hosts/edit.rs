@@ -3,12 +3,9 @@
 
 use std::ops::Range;
 
-use super::bridge;
-use super::entry::{Command, Entry, begins_with_ours, inmost};
-use super::refusal::Refusal;
-use super::splice::{Splice, quoted};
-use super::table::Unit;
-use super::tree::{Field, Node, Syntax, Value};
+use crate::hosts::entry::{ADDRESSES, Command, Entry, begins_with_ours, inmost};
+use crate::hosts::table::Unit;
+use crate::hosts::tree::{Field, Node, Refusal, Splice, Syntax, Value, quoted, without_field};
 
 /// How servers are wrapped.
 #[derive(Clone, Debug)]
@@ -95,8 +92,8 @@ pub(super) fn wrap(
     match entry.command() {
         None => {
             let field = remote.ok_or("its address is gone")?;
-            let (line, kind) = bridge::command(entry, &how.program, &options)?;
-            let mut line = line.into_iter().map(|(key, words)| (key, bridge::written(&words)));
+            let (line, kind) = bridged(entry, &how.program, &options)?;
+            let mut line = line.into_iter().map(|(key, words)| (key, one_or_list(&words)));
             let (last, value) = line.next_back().ok_or("its command is gone")?;
             fields.extend(line);
             let fields = before(text, syntax, entry.node, field, &fields)?;
@@ -301,4 +298,74 @@ fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Spli
     }
     let comma = after.len() - after.trim_start().len();
     Ok(Splice::of(start..if after.trim_start().starts_with(',') { end + comma + 1 } else { end }, ""))
+}
+
+/// Members that may be in an entry besides its address, and mean the same for a server that is started.
+const KEPT: [&str; 19] = [
+    "type", "name", "description", "enabled", "disabled", "timeout", "trust", "tools", "alwaysAllow", "autoApprove",
+    "disabledTools", "includeTools", "excludeTools", "enabled_tools", "disabled_tools", "tool_timeout_sec",
+    "startup_timeout_sec", "default_tools_approval_mode", "bundled",
+];
+
+/// The fields of a command line, and the entry's kind where it has to change.
+pub(super) type Line<'a> = (Vec<(String, Vec<String>)>, Option<(&'a Node, &'static str)>);
+
+/// The command line that reaches an entry's server.
+pub(super) fn bridged<'a>(entry: &Entry<'a>, program: &str, options: &[String]) -> Result<Line<'a>, Refusal> {
+    let other = entry
+        .node
+        .fields()
+        .iter()
+        .find(|field| !KEPT.contains(&field.key.as_str()) && !ADDRESSES.contains(&field.key.as_str()));
+    if let Some(other) = other {
+        let key = &other.key;
+        let why =
+            format!("it has {key:?}, which mcp-remote would not know of: wrap it by hand (mcp-approve help hosts)");
+        return Err(why.into());
+    }
+    let address = entry.address().unwrap_or_default();
+    let local = ["http://localhost", "http://127.0.0.1", "http://[::1]"].iter().any(|here| address.starts_with(here));
+    if !(local || address.starts_with("https://")) || address.contains(['$', '{', '@']) {
+        return Err("its address is not plain https://: wrap it by hand (mcp-approve help hosts)".into());
+    }
+    let words = options.iter().cloned().chain([address.to_owned()]);
+    let whole = entry.host.word == "opencode";
+    let line = if whole {
+        vec![("command".to_owned(), std::iter::once(program.to_owned()).chain(words).collect())]
+    } else {
+        let key = if entry.host.word == "goose" { "cmd" } else { "command" };
+        vec![("args".to_owned(), words.collect()), (key.to_owned(), vec![program.to_owned()])]
+    };
+    let kind = if whole || entry.host.word == "copilot" { "local" } else { "stdio" };
+    Ok((line, entry.node.get("type").filter(|node| node.text().is_some()).map(|node| (node, kind))))
+}
+
+/// One word, or a list of several.
+fn one_or_list(words: &[String]) -> String {
+    match words {
+        [one] => quoted(one),
+        several => format!("[{}]", several.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The changes that give an entry its former address back, even if the entry was changed since.
+pub(super) fn with_address(text: &str, entry: &Entry<'_>, before: (&str, &Entry<'_>)) -> Result<Vec<Splice>, Refusal> {
+    let (old, before) = before;
+    let by_hand = || Refusal::from("give its entry the address back by hand");
+    if !entry.words().is_some_and(|words| begins_with_ours(&words) && words.last() == before.address().as_ref()) {
+        return Err(by_hand());
+    }
+    let line = entry.command_field().ok_or_else(by_hand)?;
+    let was = before
+        .address_field()
+        .and_then(|field| old.get(field.key_span.start..field.node.span.end))
+        .ok_or_else(by_hand)?;
+    let mut splices = vec![Splice::of(line.key_span.start..line.node.span.end, was)];
+    if !matches!(line.node.value, Value::List(_)) {
+        splices.push(without_field(text, entry.node.fields(), "args").ok_or_else(by_hand)?);
+    }
+    if let (Some(now), Some(was)) = (entry.node.get("type"), before.node.get("type")) {
+        splices.push(Splice::of(now.span.clone(), old.get(was.span.clone()).ok_or_else(by_hand)?));
+    }
+    Ok(splices)
 }

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use super::refusal::Refusal;
-use super::table::{Host, Unit};
-use super::tree::{Field, Node, Value};
+use crate::hosts::table::{Host, Unit};
+use crate::hosts::tree::{Field, Node, Refusal, Value};
 
 /// The keys by which hosts give an address.
 pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
@@ -62,9 +61,9 @@ pub(super) enum Command<'a> {
 /// A list is written in a way that hides its servers from us.
 pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>, Refusal> {
     let mut found: Vec<Entry<'a>> = Vec::new();
-    for path in host.lists {
+    for path in &host.lists {
         let mut lists = vec![(None, root)];
-        for key in *path {
+        for key in path {
             let below = |(project, node): (Option<&'a str>, &'a Node)| -> Vec<(Option<&'a str>, &'a Node)> {
                 let wanted = node.fields().iter().filter(|field| *key == "*" || field.key == *key);
                 wanted

@@ -6,11 +6,10 @@ use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
-use super::change::{Changed, Record};
-use super::refusal::Refusal;
-use super::table::{HOSTS, Host, Place};
-use super::tree::Syntax;
 use crate::home::replace::{replace, replace_if};
+use crate::hosts::change::{Changed, Record};
+use crate::hosts::table::{HOSTS, Host};
+use crate::hosts::tree::{Refusal, Syntax};
 use crate::wire::digest::Digest;
 
 /// The longest list that is read, in bytes.
@@ -41,11 +40,9 @@ pub struct Found {
 impl Search {
     /// In this user's home, this folder, and where the environment says that hosts keep their files.
     pub fn here(home: PathBuf) -> Self {
-        let variables = HOSTS.iter().flat_map(|host| host.places).filter_map(|place| match place {
-            Place::Variable(name, _) => std::env::var_os(name).map(|value| ((*name).to_owned(), PathBuf::from(value))),
-            Place::Home(_) | Place::Project(_) => None,
-        });
-        Self { home, folder: std::env::current_dir().ok(), variables: variables.collect() }
+        let value = |(name, _): &(&str, &str)| Some(((*name).to_owned(), PathBuf::from(std::env::var_os(name)?)));
+        let variables = HOSTS.iter().flat_map(|host| &host.variables).filter_map(value).collect();
+        Self { home, folder: std::env::current_dir().ok(), variables }
     }
 
     /// The folder that is worked in and those above it, up to the repository's; without a repository, that folder alone.
@@ -58,22 +55,19 @@ impl Search {
     /// Every file that is there, each once, in the order of the table.
     pub fn files(&self) -> Vec<Found> {
         let mut found: Vec<Found> = Vec::new();
-        for host in HOSTS {
-            for place in host.places {
-                let (below, path): (Vec<&Path>, _) = match *place {
-                    Place::Home(path) => (vec![&self.home], path),
-                    Place::Project(path) => (self.project(), path),
-                    Place::Variable(name, path) => {
-                        let set = self.variables.iter().filter(|(set, _)| set == name);
-                        (set.map(|(_, value)| value.as_path()).collect(), path)
-                    }
-                };
-                let below = below.into_iter().filter(|below| below.is_absolute());
-                for file in below.flat_map(|below| matching(below, path)) {
-                    // In the home folder, a user's file and the project's may be the same file.
-                    if !found.iter().any(|one| one.file == file) {
-                        found.push(Found { host, syntax: syntax(&file), file });
-                    }
+        for host in HOSTS.iter() {
+            let home = host.home.iter().map(|path| (self.home.as_path(), path));
+            let variables = host.variables.iter().flat_map(|(name, path)| {
+                let set = self.variables.iter().filter(move |(set, _)| set == name);
+                set.map(move |(_, value)| (value.as_path(), path))
+            });
+            let project =
+                host.project.iter().flat_map(|path| self.project().into_iter().map(move |below| (below, path)));
+            let places = home.chain(variables).chain(project).filter(|(below, _)| below.is_absolute());
+            for file in places.flat_map(|(below, path)| matching(below, path)) {
+                // In the home folder, a user's file and the project's may be the same file.
+                if !found.iter().any(|one| one.file == file) {
+                    found.push(Found { host, syntax: syntax(&file), file });
                 }
             }
         }

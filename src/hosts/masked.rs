@@ -5,12 +5,11 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use super::edit::APPROVAL;
-use super::entry::{Entry, entries, inmost};
-use super::parse::parse;
-use super::refusal::Refusal;
-use super::table::Host;
-use super::tree::{Field, Node, Syntax, Value};
+use crate::hosts::edit::APPROVAL;
+use crate::hosts::entry::{Entry, entries, inmost};
+use crate::hosts::parse::parse;
+use crate::hosts::table::Host;
+use crate::hosts::tree::{Field, Node, Refusal, Syntax, Value};
 
 /// Whether a word of a command line is hidden, by the word before it.
 pub type Hides<'h> = &'h dyn Fn(Option<&str>, &str) -> bool;

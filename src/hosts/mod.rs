@@ -1,18 +1,14 @@
 //! Where each host keeps its list of servers, which of them it starts without mcp-approve, and how that is changed and
 //! changed back. A host that keeps its list elsewhere is not seen.
 
-mod bridge;
 pub mod change;
 mod edit;
 mod entry;
 pub mod files;
 mod masked;
 mod parse;
-mod refusal;
-mod splice;
 pub mod table;
 mod tree;
-mod yaml;
 
 use std::path::PathBuf;
 
@@ -20,8 +16,7 @@ pub use edit::{Pass, Remote, Wrap, rules_name};
 pub use entry::{Start, Wrapping};
 pub use files::{Found, Search};
 pub use masked::masked;
-pub use refusal::{REMOTE, Refusal};
-pub use tree::Syntax;
+pub use tree::{REMOTE, Refusal, Syntax};
 
 /// A server in a host's list. Names are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]

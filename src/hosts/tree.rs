@@ -1,8 +1,7 @@
-//! A host's file as a tree of values, each with its place in the text.
+//! A host's file as a tree of values, each with its place in the text, and the replacing of text at places, so that every other
+//! byte stays. And why a file, or a server in it, is left alone.
 
 use std::ops::Range;
-
-use super::refusal::Refusal;
 
 /// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,4 +94,60 @@ pub(super) fn table(fields: Vec<Field>) -> Result<Value, Refusal> {
         Some(two) => Err(format!("the key {:?} is there twice in one object", two[0]).into()),
         None => Ok(Value::Table(fields)),
     }
+}
+
+/// Why a file is not read, or is left as it is, or a server in it: in words for the operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal(pub String);
+
+/// It has no `Display` of its own, so whatever has one can become it.
+impl<T: ToString> From<T> for Refusal {
+    fn from(why: T) -> Self {
+        Self(why.to_string())
+    }
+}
+
+/// Why a server is left alone that is reached over the network.
+pub const REMOTE: &str = "it is reached over the network";
+
+/// Text that replaces what is at a place.
+#[derive(Debug)]
+pub(super) struct Splice {
+    at: Range<usize>,
+    put: String,
+}
+
+/// Replaces all of them.
+pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
+    splices.sort_by_key(|splice| splice.at.start);
+    let mut text = text.to_owned();
+    for splice in splices.into_iter().rev() {
+        text.replace_range(splice.at, &splice.put);
+    }
+    text
+}
+
+impl Splice {
+    pub(super) fn of(at: Range<usize>, put: impl Into<String>) -> Self {
+        Self { at, put: put.into() }
+    }
+
+    pub(super) fn within(&self, other: &Self) -> bool {
+        other.at.start <= self.at.start && self.at.end <= other.at.end
+    }
+}
+
+/// The change that removes a field we put before another, if nothing was written between the two since.
+pub(super) fn without_field(text: &str, fields: &[Field], key: &str) -> Option<Splice> {
+    let field = fields.iter().find(|field| field.key == key)?;
+    let next = fields.iter().filter(|next| next.key_span.start > field.key_span.start);
+    let next = next.min_by_key(|next| next.key_span.start)?;
+    let between = text.get(field.node.span.end..next.key_span.start)?;
+    let plain = between.chars().all(|c| c == ',' || c.is_whitespace());
+    plain.then(|| Splice::of(field.key_span.start..next.key_span.start, ""))
+}
+
+/// A text as all three formats write it between double quotes.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

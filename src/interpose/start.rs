@@ -1,22 +1,19 @@
 //! Starts a wrapper: guardian, server, log, loop, in the order that lets the server's first byte flow soonest.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _};
+use std::io;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::mpsc::unbounded_channel;
-
 use super::child::{Child, SpawnError};
-use super::clock::{self, Clock};
+use super::clock::Clock;
 use super::consoles::{Consoles, Registration};
 use super::counts::Counts;
 use super::facts::FactReader;
 use super::guardian::{CoreLimit, Guardian};
 use super::host::{Host, Stall};
-use super::memory;
-use super::notice;
 use super::pin_writer::PinWriter;
 use super::reload::Reload;
 use super::scribe::{EntryBuffer, Scribe};
@@ -26,6 +23,9 @@ use super::stdio::{AsyncIn, AsyncOut, HostPipe, Outbox, widen};
 use super::threads::ToLoop;
 use super::watch::{Files, Watch};
 use super::wrapper::{Incoming, Wrapper};
+use super::{clock, memory, notice};
+use tokio::sync::mpsc::unbounded_channel;
+
 use crate::audit::place;
 use crate::behavior::shape;
 use crate::gate::data::pin::Pins;
@@ -35,7 +35,8 @@ use crate::home::config::notices::Notices;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
-use crate::link::delegation::{self, Record, ServedRecord};
+use crate::link::delegation;
+use crate::link::delegation::{Record, ServedRecord};
 use crate::link::desktop::Desktop;
 use crate::policy::rule::Policy;
 use crate::policy::scope::{Limit, Scope};

@@ -4,31 +4,34 @@
 //! for a screen.
 
 mod filling;
-mod record;
 mod search;
 
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::{Arc, mpsc};
 
-use super::Sources;
-use super::found::{Checked, Counts, Finding, Line, LogRequest, Progress, Unwrapped};
-use super::pin_book::PinReader;
-use super::tried::{Trial, Which};
-use super::{footprint, rule_book, trial};
+use search::Searching;
+
 use crate::audit::chain::Verifier;
 use crate::audit::fields::{Fields, Record};
-use crate::audit::index::{Index, SLICE, Walked};
+use crate::audit::index::{Index, SLICE};
 use crate::audit::record::Kind;
-use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{ReadOrder, Reader, StoreError};
+use crate::audit::store::noted::Noted;
+use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
 use crate::audit::tally::Fact;
-use crate::audit::verified;
-use crate::audit::{past, query};
+use crate::audit::{past, query, verified};
 use crate::home::user;
-use crate::hosts::{self, Listed, Start};
-use crate::policy::past::PastCall;
-use search::Searching;
-use std::ops::ControlFlow;
+use crate::hosts;
+use crate::hosts::{Listed, Start};
+use crate::operator::found::{
+    Certain, Checked, Counts, Explained, Finding, Line, LogRequest, Opened, Progress, Unwrapped,
+};
+use crate::operator::pin_book::PinReader;
+use crate::operator::tried::{Trial, Which};
+use crate::operator::{Sources, footprint, rule_book, trial};
+use crate::policy::decide::{decide, nearest};
+use crate::policy::past::{PastCall, is_obscured};
+use crate::policy::rule::Policy;
 
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
@@ -50,7 +53,6 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
         index: None,
         filling: Work::Idle,
         searching: None,
-        turn: Turn::Search,
         counts: Counts::default(),
         remembered: 0,
         counting: Work::Idle,
@@ -71,7 +73,6 @@ struct LogReader {
     /// Filling the index.
     filling: Work,
     searching: Option<Searching>,
-    turn: Turn,
     counts: Counts,
     /// Up to which record the counts are noted in the index.
     remembered: u64,
@@ -87,13 +88,6 @@ enum Work {
     Idle,
     /// How many slices were done since the last report.
     Busy(u64),
-}
-
-/// Whose slice is next while a search reads records that the index does not cover yet: both work by turns.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Search,
-    Fill,
 }
 
 struct Checking {
@@ -130,16 +124,7 @@ impl LogReader {
             return Ok(());
         };
         if let Some(searching) = &mut self.searching {
-            if self.turn == Turn::Fill && self.filling != Work::Idle {
-                self.turn = Turn::Search;
-                return self.fill();
-            }
-            let (page, walked) = searching.step(reader, self.index.as_ref())?;
-            self.turn = Turn::Fill;
-            if walked == Walked::WithoutIndex {
-                self.index = None;
-            }
-            if let Some(page) = page {
+            if let Some(page) = searching.step(reader, self.index.as_ref())? {
                 if page.progress != Progress::Searching {
                     self.searching = None;
                 }
@@ -167,7 +152,6 @@ impl LogReader {
             LogRequest::Page(wanted) => {
                 if let Some(reader) = self.open()? {
                     self.searching = Some(Searching::begin(wanted, reader)?);
-                    self.turn = Turn::Search;
                     self.begin_filling();
                 }
             }
@@ -175,7 +159,7 @@ impl LogReader {
                 let policy = rule_book::tried(&self.sources.places, &Which::Written).ok();
                 self.open()?;
                 if let Some(reader) = &self.reader {
-                    let opened = record::open(reader, self.index.as_ref(), policy.as_ref(), seq)?;
+                    let opened = opened(reader, self.index.as_ref(), policy.as_ref(), seq)?;
                     (self.tell)(Finding::Record(seq, opened.map(Box::new)));
                 }
             }
@@ -255,7 +239,7 @@ impl LogReader {
         let Some(record) = query::at(reader, seq)? else {
             return Ok(Err("the log has no such record".to_owned()));
         };
-        let call = past::call_of(&record, &record::of_same_ticket(reader, self.index.as_ref(), &record)?);
+        let call = past::call_of(&record, &of_same_ticket(reader, self.index.as_ref(), &record)?);
         Ok(call.map(Box::new).ok_or_else(|| "no policy ruled on it, or its record does not tell how".to_owned()))
     }
 
@@ -346,4 +330,42 @@ fn unwrapped() -> Vec<Unwrapped> {
         None => server.file.display().to_string(),
     };
     bare.map(|server| Unwrapped { list: list(&server), host: server.host.to_owned(), server: server.name }).collect()
+}
+
+/// Rules that are named beside the one that decides.
+const NEAR: usize = 3;
+
+pub(super) fn opened(
+    reader: &Reader,
+    index: Option<&Index>,
+    policy: Option<&Policy>,
+    seq: u64,
+) -> Result<Option<Opened>, StoreError> {
+    let Some(record) = query::at(reader, seq)? else { return Ok(None) };
+    let link = reader.follows(seq)?;
+    let of_ticket = of_same_ticket(reader, index, &record)?;
+    let line = Line::of(&record);
+    // Another run of a wrapper gives out the same tickets.
+    let others = of_ticket.iter().map(Line::of).filter(|one| one.session == line.session && one.seq != line.seq);
+    let beside = others.collect();
+    let call = policy.and_then(|_| past::call_of(&record, &of_ticket));
+    let explained = call.zip(policy).map(|(call, policy)| explained(&call, policy));
+    Ok(Some(Opened { newest: reader.newest()?, line, record, link, beside, explained }))
+}
+
+/// All records of the ticket that a record names, the oldest first.
+fn of_same_ticket(reader: &Reader, index: Option<&Index>, record: &Record) -> Result<Vec<Record>, StoreError> {
+    match record.fields().and_then(|fields| fields.ticket) {
+        Some(ticket) => query::of_ticket(reader, index, &ticket),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn explained(call: &PastCall, policy: &Policy) -> Explained {
+    let question = call.question(None);
+    Explained {
+        ruling: decide(policy, &question),
+        near: nearest(policy, &question, &policy.roots, NEAR),
+        certain: if is_obscured(&call.arguments) { Certain::Perhaps } else { Certain::Yes },
+    }
 }

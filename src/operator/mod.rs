@@ -4,7 +4,6 @@
 mod footprint;
 pub mod found;
 pub mod log_reader;
-pub mod own_rules;
 mod pin_book;
 pub mod pinned;
 pub mod record_row;

@@ -1,15 +1,19 @@
-//! The policy files as they are now: their rules with warnings, for the console's screen, and the policy that is tried
-//! on past calls.
+//! The policy files as they are now: their rules with warnings, for the console's screen, the policy that is tried on past
+//! calls, and what the console changes of the operator's own file, the way `rules` does: locked, checked, written whole, with
+//! an undo. Every error of a change is a sentence for the screen.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::found::{RuleBook, RuleLine};
-use super::tried::Which;
+use crate::home::change::{By, ChangeError, RuleFile};
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
-use crate::home::policy_file::{self, PolicyPlace};
+use crate::home::policy_file::{self, Accepted, PolicyPlace};
+use crate::operator::found::{RuleBook, RuleLine};
+use crate::operator::tried::Which;
+use crate::policy::edit::{self, Switch};
 use crate::policy::lint::lint;
+use crate::policy::maker::id_for;
 use crate::policy::parse;
 use crate::policy::rule::{Layer, Policy, Rule};
 
@@ -93,12 +97,121 @@ pub(super) fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
     }
 }
 
+/// The warning of a rule for calls that one careless key must not approve.
+pub const DANGEROUS: &str = "calls like this one are dangerous, and the rule lets the next one run unasked";
+
+/// A condition to be added to the `unless` of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Except {
+    pub rule: String,
+    /// As it will be there: `{ arg = "path", under = "~/scratch" }`.
+    pub condition: String,
+}
+
+/// A change of the rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuleChange {
+    /// Takes this rule out of the file it is in, where that is the operator's own.
+    Remove { id: String, file: PathBuf },
+    /// Puts this text in the place of this rule, on the same terms.
+    Replace { id: String, file: PathBuf, text: String },
+    /// Switches this rule on or off, on the same terms.
+    Switch { id: String, file: PathBuf, to: Switch },
+    /// Takes the last change back.
+    Undo,
+}
+
+/// Adds a rule, excepts its calls from one that asks for them, and returns the file.
+///
+/// What the operator has read on the panel is accepted with it, unless something else in the file still waits.
+///
+/// # Errors
+/// Why nothing was written or accepted, and what to do next.
+pub fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
+    let place = PolicyPlace::own(places);
+    let file = file(&place, places);
+    let text = file.text().map_err(|error| said(&error.into()))?.unwrap_or_default();
+    let rule = &with_its_own_name(&text, rule);
+    let what = format!("added rule {}", edit::ids(rule).join(", "));
+    let change = || match except {
+        None => file.change(&what, now, |text| edit::add(text, rule)),
+        Some(Except { rule: from, condition }) => {
+            let what = format!("{what}, excepted from rule {from}");
+            file.change(&what, now, |text| edit::add(&edit::except(text, from, condition)?, rule))
+        }
+    };
+    Accepted::of(places).with(place.path(), change).map_err(|error| said(&error))?;
+    Ok(place.path().display().to_string())
+}
+
+/// The rule, under a name that the file does not have yet.
+fn with_its_own_name(text: &str, rule: &str) -> String {
+    let taken = edit::ids(text);
+    let ids = edit::ids(rule);
+    let [id] = ids.as_slice() else { return rule.to_owned() };
+    let free = id_for(id, |id| taken.iter().any(|other| other == id));
+    rule.replacen(&format!("id = \"{id}\""), &format!("id = \"{free}\""), 1)
+}
+
+/// The text of a rule as the file has it.
+///
+/// # Errors
+/// There is no such rule, or the file cannot be read.
+pub fn text(places: &Places, id: &str) -> Result<String, String> {
+    let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
+    edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
+}
+
+/// Changes a rule or undoes the last change, and returns what was done. What only tightens holds at once; what loosens
+/// waits to be accepted, so a forged note of an undo opens nothing.
+///
+/// # Errors
+/// Why nothing was written, and what to do next.
+pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
+    let place = PolicyPlace::own(places);
+    let file = file(&place, places);
+    let done = match wanted {
+        RuleChange::Remove { file: other, .. }
+        | RuleChange::Replace { file: other, .. }
+        | RuleChange::Switch { file: other, .. }
+            if other != place.path() =>
+        {
+            return Err(format!("this rule is not in your own policy file; change it in {}", other.display()));
+        }
+        RuleChange::Remove { id, .. } => {
+            let done = file.change(&format!("removed rule {id}"), now, |text| Ok(edit::remove(text, id)?.0));
+            done.map(|_| format!("Removed rule {id}; u takes that back."))
+        }
+        RuleChange::Replace { id, text: rule, .. } => {
+            let done = file.change(&format!("changed rule {id}"), now, |text| edit::replace(text, id, rule));
+            done.map(|_| format!("Changed rule {id}; u takes that back."))
+        }
+        RuleChange::Switch { id, to, .. } => {
+            let word = to.word();
+            let done = file.change(&format!("switched rule {id} {word}"), now, |text| edit::switch(text, id, *to));
+            done.map(|_| format!("Rule {id} is {word} now; u takes that back."))
+        }
+        RuleChange::Undo => file.undo(now).map(|what| format!("Taken back: {what}.")),
+    }
+    .map_err(|error| said(&error))?;
+    let policy = Layers::of(places, None, &place).load(Keeps::Copies);
+    let waits = policy.pending.iter().any(|one| Path::new(&one.file) == place.path());
+    Ok(if waits { done + " What it newly allows waits here until you accept it." } else { done })
+}
+
+fn file<'p>(place: &'p PolicyPlace, places: &'p Places) -> RuleFile<'p> {
+    RuleFile { place, places, by: By::Console }
+}
+
+fn said(error: &ChangeError) -> String {
+    format!("{error}; {}", error.hint())
+}
+
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
     use crate::home::layers::Keeps;
+    use std::fs;
 
     const RULE: &str = "[[rule]]\nid = 'more'\ndecision = 'allow'\ntool = 'write_file'\n";
 

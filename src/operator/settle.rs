@@ -1,12 +1,10 @@
 //! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
 //! no pin for a screen.
 
-use super::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
-use crate::home::agreed::{self, AgreedError};
-use crate::home::pages;
+use crate::home::agreed::{self, AgreedError, RecordError, record};
 use crate::home::places::Places;
-use crate::home::record::{RecordError, record};
-use crate::home::user;
+use crate::home::{pages, user};
+use crate::operator::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
 use crate::pins::page::Page;
 use crate::pins::reading::{self, Server, StoredTool};
 use crate::pins::{PinStore, PinsError};

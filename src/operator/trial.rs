@@ -3,17 +3,11 @@
 //! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of
 //! the same kind; an open panel goes before suggestions.
 
-pub mod suggestions;
-
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, mpsc};
 
-use super::Sources;
-use super::found::Finding;
-use super::rule_book;
-use super::tried::{Coverage, Examined, Matched, PastLine, Replayed, Trial, Tried, Which};
 use memchr::memmem;
 
 use crate::audit::chain::Row;
@@ -22,13 +16,23 @@ use crate::audit::index::{Index, SEGMENT, Walk, Walked};
 use crate::audit::past::Gathering;
 use crate::audit::search::Search;
 use crate::audit::store::{ReadOrder, Reader, StoreError};
+use crate::behavior::conclude;
+use crate::behavior::conclude::Replaced;
 use crate::gate::call::target;
+use crate::operator::found::Finding;
+use crate::operator::rule_book::DANGEROUS;
+use crate::operator::tried::{
+    Coverage, Examined, Matched, PastLine, Replayed, Suggested, SuggestedRule, Trial, Tried, Which,
+};
+use crate::operator::{Sources, rule_book};
 use crate::policy::fit::rules_name;
+use crate::policy::maker::Title;
 use crate::policy::parse;
-use crate::policy::past::{Answer, Ended, PastCall, Replay, answer, replay};
+use crate::policy::past::{Answer, Ended, PastCall, Replay, Suggestion, answer, replay, suggest};
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
+use crate::wire::number::counted;
 
 /// How many calls are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
@@ -226,8 +230,8 @@ fn said(error: &StoreError) -> String {
 fn coverage(walked: Walked, calls: usize) -> Coverage {
     match walked {
         Walked::ToTheEnd => Coverage::Whole,
-        Walked::On | Walked::WithoutIndex if calls >= MOST => Coverage::Newest,
-        Walked::On | Walked::WithoutIndex => Coverage::Counting,
+        Walked::On if calls >= MOST => Coverage::Newest,
+        Walked::On => Coverage::Counting,
     }
 }
 
@@ -289,5 +293,75 @@ impl PastLine {
             ruling: call.ruling,
             ended: call.ended,
         }
+    }
+}
+
+/// Rules that the console offers.
+const OFFERED: usize = 5;
+/// How long a suggested allow rule lasts: a forgotten one does not stay in force.
+const LASTS: i64 = 30 * 86_400_000;
+
+/// A suggestion under a name that no other rule has.
+pub struct Named<'c> {
+    pub id: String,
+    pub rule: Suggestion<'c>,
+}
+
+/// At most so many rules for past calls, and how many questions there were. One that the parser would refuse is left out.
+pub fn named<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) -> (Vec<Named<'c>>, usize) {
+    // Twice as many, because the parser may refuse some of them once they are written.
+    let found = suggest(policy, calls, now, most.saturating_mul(2));
+    let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
+    let name = |rule: Suggestion<'c>| {
+        let tool = rule.saves.first().map_or("rule", |call| call.tool.as_str());
+        let id = rule.proposal.scope.id(tool, Decision::Allow, |id| taken.contains(id));
+        let one = Named { id, rule };
+        parse::parse_at(&format!("version = 1\n\n{}", one.text(None)), &policy.roots).ok()?;
+        taken.insert(one.id.clone());
+        Some(one)
+    };
+    (found.rules.into_iter().filter_map(name).take(most).collect(), found.questions)
+}
+
+impl Named<'_> {
+    /// The text of the rule, which ends then.
+    pub fn text(&self, expires: Option<i64>) -> String {
+        let note = format!("suggested: {} saved", counted(self.rule.saves.len(), "question"));
+        let title = Title { id: &self.id, decision: Decision::Allow, expires, note: Some(&note) };
+        self.rule.proposal.text(&title)
+    }
+
+    fn listed(self, now: i64) -> Option<Arc<SuggestedRule>> {
+        let toml = self.text(Some(now + LASTS));
+        let Suggestion { proposal, saves } = self.rule;
+        let first = saves.first()?;
+        let mut warnings = proposal.warnings();
+        if saves.iter().any(|call| conclude::danger(&call.behavior, Replaced::Perhaps).is_some()) {
+            warnings.push(DANGEROUS.to_owned());
+        }
+        Some(Arc::new(SuggestedRule {
+            id: self.id,
+            scope: proposal.scope,
+            server: first.server.clone(),
+            tool: first.tool.clone(),
+            toml,
+            saves: saves.len(),
+            warnings,
+            lines: saves.iter().rev().take(LISTED).map(|call| PastLine::of(call)).collect(),
+        }))
+    }
+}
+
+impl TrialRunner {
+    pub(super) fn suggestions(&mut self, trial: &Trial, id: u64) -> Result<ControlFlow<()>, String> {
+        let policy = rule_book::tried(&self.sources.places, &Which::Written)?;
+        let Some((calls, _)) = self.gather(trial, &|_, _| true, &|_, _| {})? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        let now = (self.sources.now)();
+        let rules = named(&policy, &calls, now, OFFERED).0.into_iter().filter_map(|one| one.listed(now)).collect();
+        let found = Suggested { calls: calls.len(), rules };
+        (self.tell)(Finding::Tried(Tried::Suggestions { id, found: Arc::new(found) }));
+        Ok(ControlFlow::Continue(()))
     }
 }

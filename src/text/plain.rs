@@ -272,3 +272,8 @@ impl Out {
         out.pieces
     }
 }
+
+/// Text of a file over several lines, fit for a terminal.
+pub fn visible_lines(text: &str) -> String {
+    text.lines().map(|line| block(line) + "\n").collect()
+}

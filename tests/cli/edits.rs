@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use mcp_approve::home::accepted::Accepted;
 use mcp_approve::home::places::Places;
+use mcp_approve::home::policy_file::Accepted;
 use serde_json::{Value, json};
 
 use super::Home;

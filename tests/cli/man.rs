@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command, CommandFactory as _};
 use mcp_approve::cli::args::Cli;
-use mcp_approve::cli::help::page::{Block, blocks};
+use mcp_approve::cli::help::{Block, blocks};
 use mcp_approve::cli::help::{TOPICS, topic};
 
 /// Each page's file name and text.

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use mcp_approve::home::accepted::Accepted;
 use mcp_approve::home::places::Places;
+use mcp_approve::home::policy_file::Accepted;
 use portable_pty::CommandBuilder;
 
 use super::Home;

@@ -8,7 +8,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{Covers, FromConsole, Lasts, Status};
 use mcp_approve::operator::found::{Finding, LogRequest};
-use mcp_approve::operator::own_rules::RuleChange;
+use mcp_approve::operator::rule_book::RuleChange;
 use mcp_approve::operator::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
 use mcp_approve::policy::edit::Switch;
 use mcp_approve::policy::past::Ended;

@@ -12,7 +12,7 @@ use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::Covers;
 use mcp_approve::operator::found::{Finding, LogRequest};
-use mcp_approve::operator::own_rules::Except;
+use mcp_approve::operator::rule_book::Except;
 use mcp_approve::operator::tried::{Matched, Trial, Tried};
 use mcp_approve::policy::decide::Near;
 use mcp_approve::policy::parse;

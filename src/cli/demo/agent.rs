@@ -6,18 +6,18 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::AgentArgs;
-use super::chain::wait_for;
-use super::error;
-use super::server::{CAPABILITIES_KEY, Era, STATELESS, VERSION_KEY};
-use super::story::{Step, Story};
+use crate::cli::demo::chain::wait_for;
+use crate::cli::demo::server::{CAPABILITIES_KEY, Era, STATELESS, VERSION_KEY};
+use crate::cli::demo::{AgentArgs, error};
 use crate::cli::error::{Error, Exit};
 
 /// How long the agent stays idle before it reads something; twice as long each time, so that the log of a demo that stays
@@ -58,7 +58,7 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
 
 /// What the agent waits for.
 #[derive(Debug)]
-pub(super) enum Event {
+enum Event {
     Line(Vec<u8>),
     /// The server's pipe ended.
     Closed,
@@ -67,7 +67,7 @@ pub(super) enum Event {
 }
 
 /// The client: requests in flight, and errands with how far each has come.
-pub(super) struct Agent<W, D> {
+struct Agent<W, D> {
     to: W,
     diary: D,
     next: u64,
@@ -89,7 +89,7 @@ enum Asked {
 }
 
 impl<W: Write, D: Write> Agent<W, D> {
-    pub(super) fn new(to: W, diary: D, story: Story) -> Self {
+    fn new(to: W, diary: D, story: Story) -> Self {
         Self {
             to,
             diary,
@@ -104,7 +104,7 @@ impl<W: Write, D: Write> Agent<W, D> {
 
     /// Does the handshake, begins the errands one by one and stays until it has to leave. It fails if the server ends
     /// first. Dropping the agent closes the pipe.
-    pub(super) fn live(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
+    fn live(mut self, events: &Receiver<Event>) -> io::Result<ExitCode> {
         self.ask(
             Asked::Handshake,
             "initialize",
@@ -280,7 +280,7 @@ fn start(command: &[std::ffi::OsString], words: File) -> Result<(Child, ChildStd
 }
 
 /// Passes on every line of the server, and then that its pipe ended.
-pub(super) fn listen(from: impl Read + Send + 'static, to: Sender<Event>) {
+fn listen(from: impl Read + Send + 'static, to: Sender<Event>) {
     thread::spawn(move || {
         let mut lines = BufReader::new(from).split(b'\n');
         while let Some(Ok(line)) = lines.next() {
@@ -301,9 +301,42 @@ fn wait_for_leave(to: Sender<Event>) {
     });
 }
 
+const STORY: &str = include_str!("../../../assets/demo/story.json");
+
+/// One call the agent wants to make, and what it does when it is refused.
+#[derive(Clone, Debug, Deserialize)]
+struct Step {
+    why: String,
+    tool: String,
+    arguments: Value,
+    #[serde(default)]
+    era: Era,
+    /// Another way, once the text of a refusal was read.
+    otherwise: Option<Box<Step>>,
+}
+
+/// All that it does.
+#[derive(Debug, Deserialize)]
+struct Story {
+    /// Lists of steps that follow each other; the lists run side by side, so that several calls wait together, the plainest
+    /// first.
+    errands: Vec<Vec<Step>>,
+    /// Harmless reads, made now and then while nothing else happens.
+    reads: Vec<Step>,
+}
+
+impl Story {
+    /// The story in the folder `work`. Files are written by their absolute paths, as most agents do: only of these the
+    /// wrapper is sure what is there.
+    fn of(work: &Path) -> Result<Self, Error> {
+        let work = Value::from(work.display().to_string()).to_string();
+        error::data(&STORY.replace("\"{work}", work.strip_suffix('"').unwrap_or_default()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::effects::State;
+    use super::super::summary::State;
     use super::super::{server, stage, tools::Tools};
     use super::*;
 

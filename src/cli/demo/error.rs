@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 
-use super::database::ShopError;
 use crate::cli::error::Error;
 
 /// Something could not be done with a file or folder.
@@ -30,12 +29,6 @@ pub(super) fn between(what: impl Into<String>) -> Error {
     Error::wrong(what, hint)
 }
 
-impl From<ShopError> for Error {
-    fn from(cause: ShopError) -> Self {
-        room("the demo's database failed".to_owned(), cause)
-    }
-}
-
-fn room(what: String, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+pub(super) fn room(what: String, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
     Error::failed(what, cause, "check that the temporary folder is writable and has room")
 }

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, getuid, test_kill_process};
 
-use super::database::Shop;
-use super::error;
-use super::tools::SHOP_FILE;
+use crate::cli::demo::error;
+use crate::cli::demo::tools::{SHOP_FILE, Shop};
 use crate::cli::error::Error;
 
 const FILES: [(&str, &str); 5] = [
@@ -39,20 +38,7 @@ pub(super) struct Stage {
 }
 
 /// The demo's own policy: what its agent reads of the database, statement by statement.
-const POLICY: &str = r#"version = 1
-
-[[rule]]
-id = "reports"
-decision = "allow"
-tool = "read_query"
-when = [{ arg = "query", in = [
-  "SELECT status, count(*) AS orders FROM orders GROUP BY status",
-  "SELECT name, city FROM customers",
-  "SELECT count(*) AS sessions FROM sessions",
-  "SELECT max(idle_days) AS longest FROM sessions",
-] }]
-note = "the reports of the week"
-"#;
+const POLICY: &str = include_str!("../../../assets/demo/policy.toml");
 
 impl Stage {
     /// Makes the folder in `around`, readable by this user only, and furnishes the workspace.

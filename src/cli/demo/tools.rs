@@ -1,19 +1,21 @@
-//! What the demo's server can do: twelve tools over a folder, a database and jobs. Owns the tools; the protocol is `server`'s.
+//! What the demo's server can do: twelve tools over a folder, a database (the demo's one door to SQLite) and jobs. Knows nothing
+//! of MCP; the protocol is `server`'s.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
 
-use serde_json::{Value, json};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Map, Value, json};
 
-use super::database::{Shop, ShopError};
-use super::error;
-use super::folder::{Folder, FolderError};
+use crate::cli::demo::error;
 use crate::cli::error::Error;
 
 /// The file of the shop's database, in the workspace.
 pub(super) const SHOP_FILE: &str = "shop.db";
 
-const DEFINITIONS: &str = include_str!("tools.json");
+const DEFINITIONS: &str = include_str!("../../../assets/demo/tools.json");
 
 /// The tools at work.
 #[derive(Debug)]
@@ -161,4 +163,220 @@ fn structured(value: Value) -> Value {
 
 fn text<'a>(arguments: &'a Value, name: &'static str) -> Result<&'a str, Trouble> {
     arguments[name].as_str().ok_or(Trouble::Argument(name))
+}
+
+/// What went wrong with a file, in the tool's answer to the agent.
+#[derive(Debug, thiserror::Error)]
+enum FolderError {
+    #[error("{0:?} leads out of the workspace; give a path inside it, relative to its root")]
+    Outside(String),
+    #[error("{0:?} exists already; choose another destination")]
+    Exists(String),
+    #[error("{path:?}: {cause}")]
+    Failed { path: String, cause: io::Error },
+}
+
+/// The folder that all paths are relative to.
+#[derive(Debug)]
+struct Folder {
+    root: PathBuf,
+}
+
+impl Folder {
+    /// Takes an existing folder.
+    fn at(root: &Path) -> io::Result<Self> {
+        Ok(Self { root: fs::canonicalize(root)? })
+    }
+
+    /// A path in the folder that no caller chose.
+    fn place(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// Names in a folder, sorted, folders with a trailing slash.
+    fn list(&self, path: &str) -> Result<Vec<String>, FolderError> {
+        let inside = self.inside(path)?;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(inside).map_err(|cause| failed(path, cause))? {
+            let entry = entry.map_err(|cause| failed(path, cause))?;
+            let slash = if entry.path().is_dir() { "/" } else { "" };
+            names.push(format!("{}{slash}", entry.file_name().to_string_lossy()));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// The text of a file.
+    fn read(&self, path: &str) -> Result<String, FolderError> {
+        fs::read_to_string(self.inside(path)?).map_err(|cause| failed(path, cause))
+    }
+
+    /// Creates or replaces a file.
+    fn write(&self, path: &str, content: &str) -> Result<(), FolderError> {
+        fs::write(self.inside(path)?, content).map_err(|cause| failed(path, cause))
+    }
+
+    /// Deletes a file.
+    fn delete(&self, path: &str) -> Result<(), FolderError> {
+        fs::remove_file(self.inside(path)?).map_err(|cause| failed(path, cause))
+    }
+
+    /// Moves a file to a place that is free.
+    fn rename(&self, source: &str, destination: &str) -> Result<(), FolderError> {
+        let (from, to) = (self.inside(source)?, self.inside(destination)?);
+        if to.exists() {
+            return Err(FolderError::Exists(destination.into()));
+        }
+        if let Some(parent) = to.parent() {
+            fs::create_dir_all(parent).map_err(|cause| failed(destination, cause))?;
+        }
+        fs::rename(from, to).map_err(|cause| failed(source, cause))
+    }
+
+    /// The real path, if no part of it leaves the folder: neither by `..` nor over a link.
+    fn inside(&self, path: &str) -> Result<PathBuf, FolderError> {
+        let asked = Path::new(path);
+        let relative = asked.strip_prefix(&self.root).unwrap_or(asked);
+        let mut real = self.root.clone();
+        for part in relative.components() {
+            match part {
+                Component::CurDir => {}
+                Component::Normal(name) => real.push(name),
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    return Err(FolderError::Outside(path.into()));
+                }
+            }
+            if real.is_symlink() {
+                return Err(FolderError::Outside(path.into()));
+            }
+        }
+        Ok(real)
+    }
+}
+
+fn failed(path: &str, cause: io::Error) -> FolderError {
+    FolderError::Failed { path: path.into(), cause }
+}
+
+const SEED: &str = include_str!("../../../assets/demo/shop.sql");
+
+const TABLES: [&str; 3] = ["customers", "orders", "sessions"];
+
+/// SQLite's own words on what went wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("SQLite says: {0}")]
+pub(super) struct ShopError(#[from] rusqlite::Error);
+
+/// The shop's database file. Opened anew for every question, so that others see each effect at once.
+#[derive(Debug)]
+pub(super) struct Shop {
+    file: PathBuf,
+}
+
+impl Shop {
+    /// Makes the file with its three small tables.
+    pub(super) fn create(file: &Path) -> Result<(), ShopError> {
+        Ok(Connection::open(file)?.execute_batch(SEED)?)
+    }
+
+    /// Takes a file that [`Self::create`] made.
+    pub(super) fn at(file: PathBuf) -> Self {
+        Self { file }
+    }
+
+    /// Runs one statement and returns its rows as objects. It trusts its caller to have sent a SELECT, as many real
+    /// servers do: a DELETE runs just as well.
+    pub(super) fn rows(&self, statement: &str) -> Result<Vec<Value>, ShopError> {
+        let shop = self.open()?;
+        let mut prepared = shop.prepare(statement)?;
+        let names: Vec<String> = prepared.column_names().map(Into::into).collect();
+        let mut found = prepared.query([])?;
+        let mut rows = Vec::new();
+        while let Some(row) = found.next()? {
+            let mut object = Map::new();
+            for (at, name) in names.iter().enumerate() {
+                object.insert(name.clone(), json_of(row.get_ref(at)?));
+            }
+            rows.push(Value::Object(object));
+        }
+        Ok(rows)
+    }
+
+    /// Runs one statement that returns no rows; how many it changed.
+    pub(super) fn change(&self, statement: &str) -> Result<usize, ShopError> {
+        Ok(self.open()?.execute(statement, [])?)
+    }
+
+    /// Removes sessions idle for more than so many days; how many.
+    pub(super) fn remove_sessions(&self, idle_days: u64) -> Result<usize, ShopError> {
+        let days = i64::try_from(idle_days).unwrap_or(i64::MAX);
+        Ok(self.open()?.execute("DELETE FROM sessions WHERE idle_days > ?1", [days])?)
+    }
+
+    /// Every table with its rows as text, for comparing before and after.
+    pub(super) fn contents(&self) -> Result<Vec<(&'static str, Vec<String>)>, ShopError> {
+        TABLES
+            .into_iter()
+            .map(|table| {
+                let rows = self.rows(&format!("SELECT * FROM {table} ORDER BY id"))?;
+                Ok((table, rows.iter().map(Value::to_string).collect()))
+            })
+            .collect()
+    }
+
+    fn open(&self) -> Result<Connection, rusqlite::Error> {
+        Connection::open_with_flags(&self.file, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    }
+}
+
+fn json_of(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => number.into(),
+        ValueRef::Real(number) => number.into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
+        ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()).into(),
+    }
+}
+
+impl From<ShopError> for Error {
+    fn from(cause: ShopError) -> Self {
+        error::room("the demo's database failed".to_owned(), cause)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_path_leaves_the_workspace() {
+        let around = tempfile::tempdir().unwrap();
+        let root = around.path().join("work");
+        fs::create_dir(&root).unwrap();
+        fs::write(around.path().join("secret"), "s").unwrap();
+        std::os::unix::fs::symlink(around.path(), root.join("up")).unwrap();
+        let folder = Folder::at(&root).unwrap();
+        for path in ["../secret", "a/../../secret", "/etc/passwd", "up/secret", "up"] {
+            assert!(folder.read(path).is_err(), "{path} was read");
+            assert!(folder.write(path, "x").is_err(), "{path} was written");
+            assert!(folder.delete(path).is_err(), "{path} was deleted");
+        }
+        folder.write("./inside.txt", "x").unwrap();
+        let absolute = folder.place("inside.txt");
+        assert_eq!(folder.read(absolute.to_str().unwrap()).unwrap(), "x");
+        assert_eq!(fs::read_to_string(around.path().join("secret")).unwrap(), "s");
+    }
+
+    #[test]
+    fn a_move_never_replaces() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = Folder::at(root.path()).unwrap();
+        folder.write("a", "1").unwrap();
+        folder.write("b", "2").unwrap();
+        assert!(matches!(folder.rename("a", "b"), Err(FolderError::Exists(_))));
+        folder.rename("a", "deep/er/c").unwrap();
+        assert_eq!(folder.read("deep/er/c").unwrap(), "1");
+        assert_eq!(folder.list(".").unwrap(), ["b", "deep/"]);
+    }
 }

@@ -1,17 +1,58 @@
-//! Which servers are meant: by options, or picked from a numbered list at a terminal. Changes nothing.
+//! Which servers are meant, by options or picked from a numbered list at a terminal; and which file hosts are to start: an
+//! absolute path of mcp-approve that lasts. Changes nothing.
 
+use std::env;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
 use serde_json::Value;
 
-use super::options::ChangeOptions;
+use crate::cli::console;
 use crate::cli::error::Error;
-use crate::cli::lattice::hosts::{each, known_as, reach, row, said};
-use crate::cli::look::Here;
-use crate::cli::person;
-use crate::cli::print::{pretty, visible};
+use crate::cli::hosts::{HostsHome, each, known_as, reach, row, said};
+use crate::cli::look::{Here, pretty, visible};
+use crate::hosts::table::HOSTS;
 use crate::hosts::{Found, Listed, Lists, Start};
+
+/// Which servers of hosts are changed, and how that is reported.
+#[derive(Clone, Debug, Args)]
+pub struct ChangeOptions {
+    /// Every server of every host
+    #[arg(long, conflicts_with_all = ["host", "server"])]
+    pub all: bool,
+    /// Only the servers of this host; may be repeated
+    #[arg(long, value_name = "HOST", value_parser = PossibleValuesParser::new(HOSTS.iter().map(|host| host.word)))]
+    pub host: Vec<String>,
+    /// Only servers of this name, as the host's file has it; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Change nothing; show what would change, as a diff without secrets
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print one JSON array, a row for each server
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub hosts: HostsHome,
+}
+
+/// How servers are wrapped.
+#[derive(Clone, Debug, Args)]
+pub struct InstallOptions {
+    #[command(flatten)]
+    pub change: ChangeOptions,
+    /// Have Codex pass on every call of these servers; otherwise it refuses some before mcp-approve can ask
+    #[arg(long)]
+    pub codex_approve: bool,
+    /// Also wrap servers reached over the network, through mcp-remote (needs Node.js)
+    #[arg(long)]
+    pub remote: bool,
+    /// The program that hosts start, instead of the mcp-approve that runs now
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub program: Option<PathBuf>,
+}
 
 /// Whether servers are wrapped or unwrapped.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -109,13 +150,13 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
         }
         return Ok(None);
     }
-    if !person::is_here() {
+    if !console::is_here() {
         let command = visible(&change.command(command));
         writeln!(out, "Nothing was changed. To {done} them: {command} --all, or with --host HOST or --server NAME.")?;
         return Ok(None);
     }
     loop {
-        let Some(answer) = person::ask(&format!("Which to {done}? Numbers, all, or Enter for none >"), out)? else {
+        let Some(answer) = console::ask(&format!("Which to {done}? Numbers, all, or Enter for none >"), out)? else {
             return Ok(None);
         };
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
@@ -137,4 +178,44 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
             }
         }
     }
+}
+
+/// What `--program` names, or the program that runs now.
+pub(super) fn program_path(named: Option<&Path>) -> Result<String, Error> {
+    let path = match named {
+        Some(named) => std::path::absolute(named).map_err(|cause| Error::Unreadable { path: named.into(), cause })?,
+        None => lasting(env::current_exe().map_err(|cause| Error::Unreadable { path: "mcp-approve".into(), cause })?)?,
+    };
+    if !path.is_file() {
+        return Err(wrong(format!("{} is not a file", path.display())));
+    }
+    // Reading hosts' lists, we know our wrapper by this name: under any other, its server counts as unwrapped.
+    if path.file_name().is_none_or(|name| name != "mcp-approve") {
+        return Err(wrong(format!("{} is not named mcp-approve", path.display())));
+    }
+    path_text(&path)
+}
+
+/// A path as hosts' files hold it.
+pub(super) fn path_text(path: &Path) -> Result<String, Error> {
+    path.to_str().map(str::to_owned).ok_or_else(|| wrong(format!("{} is not UTF-8", path.display())))
+}
+
+fn wrong(what: String) -> Error {
+    let hint = "install mcp-approve at a lasting place (npm install -g, uv tool install or cargo install), or name one with --program FILE";
+    Error::wrong(what, hint)
+}
+
+/// The program's path as the PATH has it, if it does: that path stays when a package manager puts a new version
+/// elsewhere.
+fn lasting(program: PathBuf) -> Result<PathBuf, Error> {
+    let paths = env::var_os("PATH").unwrap_or_default();
+    let is_it = |one: &PathBuf| one.is_absolute() && one.canonicalize().is_ok_and(|one| one == program);
+    let path = env::split_paths(&paths).map(|folder| folder.join("mcp-approve")).find(is_it).unwrap_or(program);
+    let cache =
+        |part: Component<'_>| matches!(part.as_os_str().to_str(), Some("_npx" | "archive-v0" | "environments-v2"));
+    if path.components().any(cache) {
+        return Err(wrong(format!("{} lies in a cache, and is gone when that is emptied", path.display())));
+    }
+    Ok(path)
 }

@@ -1,19 +1,29 @@
-//! `lattice caps`, `meet`, `join` and `diff`: capability sets on a terminal and as JSON. Counts and compares nothing itself.
+//! `lattice caps`, `meet`, `join` and `diff`: capability sets on a terminal and as JSON; with `--from-log`, what each server was
+//! granted against what was used, by which agent, and the smallest scope that was enough.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{CapsOptions, PairOptions};
+use crate::audit::chain;
+use crate::audit::fields::{Field, Fields};
+use crate::audit::search::Search;
+use crate::audit::store::{ReadOrder, Reader};
 use crate::capability::set::{Capability, Caps, Difference};
 use crate::capability::types;
-use crate::cli::error::{Exit, done};
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::lattice::{CapsOptions, PairOptions};
+use crate::cli::look::{Here, Look, local, pretty, visible};
 use crate::cli::manifest::Manifest;
-use crate::cli::print::{pretty, visible};
 use crate::mcp::tool::Tool;
-use crate::wire::number::counted;
+use crate::pins::PinStore;
+use crate::policy::fit::rules_name;
+use crate::text::columns::cell;
+use crate::text::row::{Row, Tone};
+use crate::wire::number::{counted, grouped};
 
 /// The signature of each capability, for people.
 type Signatures = BTreeMap<Capability, String>;
@@ -96,4 +106,117 @@ fn print(caps: &Caps, signatures: &Signatures, as_json: bool, out: &mut dyn Writ
         writeln!(out, "{}", shown(one, signatures))?;
     }
     writeln!(out, "{}", counted(all.len(), "capability|capabilities"))
+}
+
+/// Tools by server and name.
+type Servers = BTreeMap<String, BTreeMap<String, Granted>>;
+
+/// One tool of one server.
+struct Granted {
+    tool: Tool,
+    /// Calls of it that ran, by who asked within the host; `""` where the host did not name anybody.
+    by: BTreeMap<String, u64>,
+}
+
+impl Granted {
+    fn used(&self) -> u64 {
+        self.by.values().sum()
+    }
+}
+
+pub(super) fn from_log(options: &CapsOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let servers = granted(options, here)?;
+    let look = Look::here(here).whole_in_a_pipe().wide(options.wide);
+    let (none, next) = match options.server {
+        Some(_) => ("no server of that name was wrapped here yet", "`mcp-approve tools` names those that were"),
+        None => ("no server was wrapped here yet", "put `mcp-approve --` before a server's command"),
+    };
+    if options.scope {
+        if servers.is_empty() {
+            return Err(Error::wrong(none, next));
+        }
+        return scope(&servers, out);
+    }
+    if options.json {
+        let rows: Vec<Value> = servers
+            .iter()
+            .flat_map(|(server, tools)| {
+                tools.values().map(move |one| {
+                    json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used(), "by": one.by })
+                })
+            })
+            .collect();
+        return done(writeln!(out, "{}", pretty(&Value::Array(rows))));
+    }
+    if servers.is_empty() {
+        writeln!(out, "{}", look.hint(&format!("{none}: {next}")))?;
+    }
+    for (server, tools) in &servers {
+        let used = tools.values().filter(|one| one.used() > 0).count();
+        writeln!(out, "{}: {used} of {} used", visible(server), counted(tools.len(), "tool was|tools were"))?;
+        let agents: BTreeSet<&String> = tools.values().flat_map(|one| one.by.keys()).collect();
+        for agent in agents.into_iter().filter(|agent| !agent.is_empty()) {
+            let used = tools.iter().filter(|(_, one)| one.by.contains_key(agent)).map(|(name, _)| visible(name));
+            writeln!(out, "  {} used {}", visible(agent), used.collect::<Vec<_>>().join(", "))?;
+        }
+        let mut rows: Vec<&Granted> = tools.values().collect();
+        rows.sort_by_key(|one| std::cmp::Reverse(one.used()));
+        let used = |one: &Granted| if one.used() == 0 { "unused".to_owned() } else { grouped(one.used()) };
+        let row = |one| [Row::of(Tone::Ours, used(one)), cell(Tone::Ours, &types::signature(&one.tool))];
+        look.list([">CALLS", "CAPABILITY"], &rows.into_iter().map(row).collect::<Vec<_>>(), out)?;
+        writeln!(out)?;
+    }
+    if let Some((server, _)) = servers.first_key_value() {
+        let command = format!("mcp-approve lattice caps --from-log --server {} --scope", visible(server));
+        writeln!(out, "The smallest scope that was enough: {}", look.hint(&command))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Every tool of the servers asked for, by server and name, with how often it ran.
+fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Servers, Error> {
+    places.check_state()?;
+    let mut servers: Servers = BTreeMap::new();
+    let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(servers) };
+    let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
+    for known in store.tools()? {
+        let server = rules_name(&known.server.name).to_owned();
+        if is_wanted(&server) {
+            let tool = Granted { tool: known.tool, by: BTreeMap::new() };
+            servers.entry(server).or_default().insert(tool.tool.name.clone(), tool);
+        }
+    }
+    let search = Search::default()
+        .from(options.since.map(|since| since.moment(local(now))))
+        .with(Field::Kind, Some("decision"))
+        .with(Field::Verdict, Some("approve"))
+        .with_part(Field::Agent, options.agent.as_ref());
+    let mut count = |fields: &Fields<'_>| {
+        let tools = servers.get_mut(rules_name(&fields.server))?;
+        let agent = fields.text(Field::Agent).unwrap_or_default().into_owned();
+        *tools.get_mut(fields.tool.as_deref()?)?.by.entry(agent).or_default() += 1;
+        Some(())
+    };
+    if let Some(reader) = Reader::open(&places.audit_db())? {
+        let mut each = |row: chain::Row<'_>| {
+            Some(row.body).filter(|body| search.takes(body)).and_then(Fields::of).and_then(|fields| count(&fields));
+            ControlFlow::Continue(())
+        };
+        reader.each(ReadOrder::OldestFirst, &mut each)?;
+    }
+    Ok(servers)
+}
+
+/// The definitions that were used, as `--scope` takes them.
+fn scope(servers: &Servers, out: &mut dyn Write) -> Exit {
+    if servers.len() > 1 {
+        let names: Vec<&str> = servers.keys().map(String::as_str).collect();
+        return Err(Error::wrong(
+            format!("a scope is one server's, and there are {}", names.join(", ")),
+            "name it: --server NAME",
+        ));
+    }
+    let tools = servers.values().flat_map(BTreeMap::values).filter(|one| one.used() > 0);
+    let tools: Vec<&Value> = tools.map(|one| &one.tool.definition).collect();
+    done(writeln!(out, "{:#}", json!({ "tools": tools })))
 }

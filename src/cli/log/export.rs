@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use serde_json::value::RawValue;
 
-use super::Of;
 use crate::audit::chain::Row;
 use crate::audit::fields::{Record, TEXTS, Why};
 use crate::audit::moment::Clock;
@@ -16,7 +15,8 @@ use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::print::{visible, visible_json};
+use crate::cli::log::Of;
+use crate::cli::look::{visible, visible_json};
 
 /// Checks an export without this program.
 const VERIFIER: &str = include_str!("../../../assets/verify_export.py");

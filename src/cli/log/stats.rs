@@ -1,21 +1,23 @@
 //! `mcp-approve log stats`: the log in figures, on a terminal and as JSON. Counts nothing itself.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
+use super::Of;
 use serde_json::{Value, json};
 
-use super::{Of, progress};
 use crate::audit::moment::rfc3339;
 use crate::audit::numbers::Exact;
-use crate::audit::query::{self, Detections};
+use crate::audit::query;
+use crate::audit::query::Detections;
 use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
-use crate::cli::look::Look;
-use crate::cli::print::{visible, visible_json};
+use crate::cli::log::named;
+use crate::cli::look::{Look, visible, visible_json};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
@@ -44,7 +46,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     let reader = super::named::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {
-            let index = progress::index(db, reader)?;
+            let index = named::index(db, reader)?;
             let found = query::detections(reader, index.as_ref(), &search)?;
             (query::decisions(reader, index.as_ref(), &search)?, found)
         }

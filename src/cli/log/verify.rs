@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{VerifyOptions, progress};
 use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::Look;
-use crate::cli::print::{shown, visible};
+use crate::cli::log::{VerifyOptions, named};
+use crate::cli::look::{Look, shown, visible};
 use crate::wire::number::{counted, grouped};
 
 /// Verifies the chain. A broken one is a finding, and no error.
@@ -22,7 +21,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     let noted = noted::read(db);
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
-            let verified = progress::with_progress("checking the log", reader.newest()?, |tell| {
+            let verified = named::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
             let lost = verified::is_lost(&noted, verified.last(), &reader)?;

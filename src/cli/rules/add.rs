@@ -1,21 +1,25 @@
-//! `rules add`: a rule from a call of the log, from options or from a text; shown with what it would have matched, then
-//! written.
+//! `rules add|import|suggest`: a rule from a call of the log, from options or from a text, shown with what it would have matched,
+//! then written; another program's permissions as rules; and rules that would have saved questions.
 
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
-use super::check::sound;
-use super::options::AddOptions;
-use super::{Site, accept, past};
-use crate::cli::error::{Error, Exit};
+use serde_json::{Value, json};
+
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::look::{local, visible, visible_lines};
 use crate::cli::manifest;
-use crate::cli::print::{visible, visible_lines};
+use crate::cli::rules::alter::{self, sound};
+use crate::cli::rules::options::{AddOptions, ImportOptions, SuggestOptions};
+use crate::cli::rules::{Site, past};
 use crate::home::change::Draft;
 use crate::home::places::quoted;
 use crate::home::policy_file;
+use crate::operator::trial::{Named, named};
 use crate::operator::tried::Matched;
-use crate::policy::edit;
+use crate::policy::import::{Imported, import};
 use crate::policy::lint::lint;
 use crate::policy::maker::{Proposal, Title, id_about, proposals};
 use crate::policy::parse::built_in;
@@ -24,7 +28,7 @@ use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy, Rule};
 use crate::policy::under::Roots;
 use crate::policy::when::About;
-use crate::policy::written;
+use crate::policy::{edit, written};
 use crate::wire::number::counted;
 
 const DAY: i64 = 24 * 3600 * 1000;
@@ -75,7 +79,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
         writeln!(out, "warning: {}; {}", visible(&warning.what), warning.hint)?;
     }
     if !addition.dry_run {
-        accept::offer(site, out)?;
+        alter::offer(site, out)?;
         writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -248,4 +252,130 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
             "write 30d, 12h, 2026-12-31, a time like 2026-12-31T18:00:00Z, or never",
         )
     })
+}
+
+/// Imports a file: prints rules and report, or writes the rules.
+pub(super) fn run_import(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
+    let text = manifest::text(&options.source)?;
+    let host = options.host;
+    let found = import(host, &text).map_err(|why| {
+        let source = if options.source == Path::new("-") { Path::new("stdin") } else { &options.source };
+        let (source, word, why) = (source.display(), host.word(), visible(&why.to_string()));
+        Error::wrong(
+            format!("{source} is not a permission file of {word}: {why}"),
+            "`mcp-approve rules import --help` says which files are meant",
+        )
+    })?;
+    let taken = edit::ids(&site.file().text()?.unwrap_or_default());
+    let rules = found.rules(host, |id| taken.iter().any(|one| one == id));
+    let mut code = ExitCode::SUCCESS;
+    if options.write && !rules.is_empty() {
+        let warnings = warnings_of_import(&found);
+        code = write(&Addition { text: rules.join("\n"), warnings, dry_run: false }, site, out)?;
+        writeln!(out)?;
+    } else {
+        write!(out, "{}", visible_lines(&rules.join("\n")))?;
+        if !rules.is_empty() {
+            writeln!(out)?;
+        }
+        for warning in warnings_of_import(&found) {
+            writeln!(out, "# warning: {warning}")?;
+        }
+    }
+    report(&found, out)?;
+    if !options.write && !rules.is_empty() {
+        writeln!(out, "# Nothing was written; add them to the policy with --write.")?;
+    }
+    Ok(code)
+}
+
+fn warnings_of_import(found: &Imported) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if found.carried.iter().any(|one| one.decision == Decision::Allow && one.tool.is_none()) {
+        warnings.push("an allow without a tool covers everything its server does, deletions too".to_owned());
+    }
+    if !found.carried.is_empty() {
+        warnings.push(
+            "the rules name servers as `mcp-approve log list` does; if the other program uses another name, change \
+             `server`, or wrap the server with --name"
+                .to_owned(),
+        );
+    }
+    warnings
+}
+
+/// What was carried over and what was not, as comments.
+fn report(found: &Imported, out: &mut dyn Write) -> io::Result<()> {
+    let carried = counted(found.carried.len(), "entry|entries");
+    writeln!(out, "# {carried} carried over, {} not.", found.left.len())?;
+    found.left.iter().try_for_each(|left| writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why)))
+}
+
+/// Suggests rules, or writes one of them.
+pub(super) fn run_suggest(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
+    let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
+    let (found, questions) = named(policy, &calls, site.now, options.limit);
+    if let Some(number) = options.write {
+        let chosen = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
+            Error::wrong(
+                format!("there is no suggestion {number}"),
+                "`mcp-approve rules suggest` lists them; give it the same --since",
+            )
+        })?;
+        let text = chosen.text(end(&options.expires, site.now)?);
+        let addition = Addition { text, warnings: warnings(&chosen.rule.proposal), dry_run: false };
+        return write(&addition, site, out);
+    }
+    if options.json {
+        return done(writeln!(out, "{:#}", found.iter().map(row).collect::<Value>()));
+    }
+    let expires = end(&options.expires, site.now)?;
+    done(tell_suggested(&found, questions, calls.len(), expires, site, out))
+}
+
+fn row(named: &Named<'_>) -> Value {
+    let one = &named.rule;
+    json!({
+        "id": named.id,
+        "scope": one.proposal.scope.word(),
+        "says": one.proposal.scope.says(),
+        "saves": one.saves.len(),
+        "calls": one.saves.iter().map(|call| json!({ "seq": call.seq, "ticket": call.ticket })).collect::<Vec<_>>(),
+        "warnings": warnings(&one.proposal),
+        "rule": named.text(None),
+    })
+}
+
+fn tell_suggested(
+    found: &[Named<'_>],
+    questions: usize,
+    calls: usize,
+    expires: Option<i64>,
+    site: &Site<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let of = counted(calls, "past call");
+    let questions = counted(questions, "question that was|questions that were");
+    writeln!(out, "{of} in the log; {questions} approved, or passed while observing, would come again.")?;
+    if found.is_empty() {
+        return writeln!(
+            out,
+            "Nothing to suggest: a rule helps when similar calls came at least twice, and none was denied.\n\
+             To start, wrap servers with --observe for a day: it holds no call, and records what would have been asked."
+        );
+    }
+    for (number, named) in (1..).zip(found) {
+        let one = &named.rule;
+        let saves = counted(one.saves.len(), "question");
+        let tool = one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default();
+        let says = visible(&one.proposal.scope.says());
+        writeln!(out, "\n{number}. {tool}{says}: saves {saves}; no call it covers was denied")?;
+        // As --write would write it.
+        write!(out, "{}", visible_lines(&named.text(expires)))?;
+        past::some(&one.saves, 3, out)?;
+        for warning in warnings(&one.proposal) {
+            writeln!(out, "  warning: {}", visible(&warning))?;
+        }
+    }
+    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))
 }

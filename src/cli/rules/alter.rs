@@ -1,17 +1,33 @@
-//! `rules remove|edit|except|undo`: changes of rules that are there, and the way back.
+//! `rules check|accept|remove|edit|except|undo`: every problem of the policy files that apply here; changes of rules that are
+//! there, and the way back; and what a changed policy loosens, shown and accepted. At a terminal only: an agent that runs the
+//! command accepts nothing.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
-use super::check::sound;
-use super::options::{EditOptions, RemoveOptions};
-use super::{Site, accept, past};
+use serde_json::{Value, json};
+
+use crate::audit::record::{Entry, Kind};
 use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::print::{visible, visible_lines};
-use crate::home::change::Drafted;
-use crate::policy::edit::{self, EditError};
+use crate::cli::look::{shown, visible, visible_lines};
+use crate::cli::rules::options::{EditOptions, RemoveOptions};
+use crate::cli::rules::{Site, past};
+use crate::cli::{console, hosts};
+use crate::home::change::{Draft, Drafted};
+use crate::home::layers::{AcceptError, Keeps, Layers};
+use crate::home::places::Places;
+use crate::home::policy_file::{PolicyPlace, Why, load};
+use crate::home::{policy_file, user};
+use crate::policy::edit;
+use crate::policy::edit::EditError;
+use crate::policy::lint::{Warning, lint, otherwise};
 use crate::policy::past::replay;
+use crate::policy::reading::Problem;
+use crate::policy::rule::Pending;
+use crate::text::plain;
+use crate::text::plain::block;
 use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.
@@ -83,7 +99,7 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
         writeln!(out, "Of {calls}, {changes} would be decided differently now ({command}).")?;
     }
     if !dry_run {
-        accept::offer(site, out)?;
+        offer(site, out)?;
         writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -93,5 +109,221 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let what = site.file().undo(site.now)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
-    done(accept::offer(site, out))
+    done(offer(site, out))
+}
+
+/// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
+pub(super) fn accept(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
+    let policy = layers.load(Keeps::Copies);
+    if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_count) {
+        writeln!(out, "{}", visible(banner))?;
+    }
+    if policy.pending.is_empty() {
+        return done(writeln!(out, "There is nothing to accept: every policy is as you accepted it."));
+    }
+    if !console::is_here() {
+        for one in &policy.pending {
+            show_pending(one, out)?;
+        }
+        return Err(Error::wrong(
+            "a policy can be accepted only at a terminal",
+            "run `mcp-approve rules accept` in a terminal, or accept it in the console",
+        ));
+    }
+    let mut left = false;
+    for one in &policy.pending {
+        show_pending(one, out)?;
+        if console::ask("Accept this? Type yes:", out)?.as_deref() != Some("yes") {
+            writeln!(
+                out,
+                "Not accepted, because the answer was not yes: the policy that you accepted before still applies."
+            )?;
+            left = true;
+            continue;
+        }
+        settle(layers, one, places, now, out)?;
+    }
+    Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// After a change of the policy: shows all that waits in it and offers to accept it, or says how to. Asks at a terminal
+/// only.
+pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let layers = &mut Layers::of(site.places, None, &site.place);
+    let policy = layers.load(Keeps::Nothing);
+    let Some(one) = policy.pending.iter().find(|one| Path::new(&one.file) == site.place.path()) else {
+        return Ok(());
+    };
+    if console::is_here() {
+        writeln!(out)?;
+        show_pending(one, out)?;
+        if console::ask("Accept now? [y/N]", out)?.is_some_and(|answer| matches!(answer.as_str(), "y" | "yes")) {
+            return settle(layers, one, site.places, site.now, out);
+        }
+    }
+    let command = site.places.command("rules accept");
+    Ok(writeln!(out, "What it newly allows takes effect once you accept it: {command}")?)
+}
+
+/// Keeps the text that was shown as the accepted one, and records that.
+fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
+    let cannot = |error: AcceptError| {
+        Error::wrong(error.to_string(), "run it again and read the new diff: mcp-approve rules accept")
+    };
+    layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
+    record(one, places, now);
+    Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
+}
+
+fn show_pending(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
+    writeln!(out, "{} policy {}", one.layer.word(), visible(&one.file))?;
+    for line in one.diff.lines() {
+        writeln!(out, "  {}", block(line))?;
+    }
+    writeln!(out, "This allows more than what was accepted:")?;
+    for loosens in &one.loosens {
+        writeln!(out, "  {}", visible(loosens))?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// Records who accepted what. An acceptance that cannot be logged still counts: without a log no call runs anyway.
+fn record(one: &Pending, places: &Places, now: i64) {
+    let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
+    entry.policy = Some(one.digest);
+    let entry = entry
+        .with("what", "an operator accepted the changed policy")
+        .with("operator", format!("{} (at a terminal)", user::name()))
+        .with("file", one.file.as_str())
+        .with("text", one.digest.to_string())
+        .with("loosens", one.loosens.clone());
+    if let Err(error) = crate::home::agreed::record(places, entry) {
+        tracing::warn!(%error, "an acceptance was not recorded");
+    }
+}
+
+/// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
+pub(super) fn check(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dyn Write) -> Exit {
+    let place = &site.place;
+    let files: Vec<PolicyPlace> = match place {
+        PolicyPlace::Named(_) => vec![place.clone()],
+        PolicyPlace::Usual(_) => layers.present().map(|file| file.place.clone()).collect(),
+    };
+    let mut rows = Vec::new();
+    let mut code = ExitCode::SUCCESS;
+    for file in &files {
+        if !check_file(file, json, site.now, &mut rows, out)? {
+            code = ExitCode::FAILURE;
+        }
+    }
+    if json {
+        writeln!(out, "{:#}", Value::from(rows))?;
+        return Ok(code);
+    }
+    if files.is_empty() {
+        let path = shown(place.path());
+        writeln!(out, "{path}: no file, so the built-in default applies ({})", site.places.command("rules list"))?;
+    }
+    for one in &layers.load(Keeps::Nothing).pending {
+        let count = one.loosens.len();
+        let things = if count == 1 {
+            "1 change that allows more waits"
+        } else {
+            &format!("{count} changes that allow more wait")
+        };
+        writeln!(out, "{}: {things} until accepted ({})", visible(&one.file), site.places.command("rules accept"))?;
+    }
+    Ok(code)
+}
+
+/// What to do about a rule that reads otherwise than before.
+const HINT: &str =
+    "see whether it still says what you mean: `mcp-approve rules replay` shows past verdicts that change";
+
+/// Checks one file; whether it is in order.
+fn check_file(
+    place: &PolicyPlace,
+    json: bool,
+    now: i64,
+    rows: &mut Vec<Value>,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let path = place.path();
+    let mut row = |line: usize, column: usize, severity: &str, what: &str, hint: &str| {
+        rows.push(json!({
+            "file": path.display().to_string(), "line": line, "column": column, "severity": severity,
+            "what": what, "mend": hint,
+        }));
+    };
+    let policy = match load(place) {
+        Ok(policy) => policy,
+        Err(broken) => {
+            let Why::Problems(problems) = &broken.why else {
+                return Err(broken.into());
+            };
+            if json {
+                problems.iter().for_each(|one| row(one.line, one.column, "error", &one.what, &one.hint));
+            } else {
+                show_problems(path, &policy_file::text(path).unwrap_or_default(), problems, out)?;
+            }
+            return Ok(false);
+        }
+    };
+    let mut warnings = lint(&policy, now);
+    warnings.extend(hosts::otherwise(&policy));
+    if json {
+        warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
+        for change in otherwise(&policy) {
+            let what = |id: &str| format!("rule {id} reads otherwise than before: {}", change.what);
+            change.rules.iter().for_each(|(id, line)| row(*line, 1, "note", &what(id), HINT));
+        }
+        return Ok(true);
+    }
+    for Warning { line, column, what, hint, .. } in &warnings {
+        let (path, what, hint) = (shown(path), visible(what), visible(hint));
+        writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
+    }
+    for change in otherwise(&policy) {
+        let rules: Vec<String> = change.rules.iter().map(|(id, line)| format!("{id} (line {line})")).collect();
+        let (path, rules) = (shown(path), rules.join(", "));
+        writeln!(out, "{path}: note: these rules read otherwise than before: {rules}\n  = {}\n", change.what)?;
+    }
+    let rules = counted(policy.rules.len(), "rule");
+    let off = match policy.disabled.len() {
+        0 => String::new(),
+        off => format!(", and {off} switched off"),
+    };
+    writeln!(out, "{}: in order, {rules}{off}", shown(path))?;
+    Ok(true)
+}
+
+/// Shows each problem with its line, a caret and its hint.
+pub(super) fn show_problems(path: &Path, text: &str, problems: &[Problem], out: &mut dyn Write) -> Result<(), Error> {
+    for problem in problems {
+        let source = text.lines().nth(problem.line - 1).unwrap_or_default();
+        let before: String = source.chars().take(problem.column - 1).collect();
+        let (number, indent) = (problem.line, plain::block(&before).chars().count());
+        let margin = " ".repeat(number.to_string().len());
+        writeln!(out, "{}:{number}:{}: {}", shown(path), problem.column, visible(&problem.what))?;
+        writeln!(out, "  {number} | {}", plain::block(source))?;
+        writeln!(out, "  {margin} | {}^", " ".repeat(indent))?;
+        writeln!(out, "  {margin} = {}\n", visible(&problem.hint))?;
+    }
+    Ok(writeln!(out, "{} in {}", counted(problems.len(), "error"), shown(path))?)
+}
+
+/// The draft where it is sound; else shows what is wrong with it.
+pub(super) fn sound<'p>(
+    drafted: Drafted<'p>,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<Option<Box<Draft<'p>>>, Error> {
+    match drafted {
+        Drafted::Sound(draft) => Ok(Some(draft)),
+        Drafted::Broken { text, problems } => {
+            show_problems(path, &text, &problems, out)?;
+            writeln!(out, "Nothing was written.")?;
+            Ok(None)
+        }
+    }
 }

@@ -3,18 +3,19 @@
 //! A private copy is edited: a wrapper that reads the policy never sees it half done. The file is locked for the writing,
 //! not for the editing; who else changed it meanwhile is found by its text.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
+use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::check::show;
-use super::options::EditOptions;
-use super::{Site, accept, past, replay};
+use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::person;
-use crate::cli::print::{shown, visible, visible_lines};
+use crate::cli::look::{shown, visible, visible_lines};
+use crate::cli::rules::alter::show_problems;
+use crate::cli::rules::options::EditOptions;
+use crate::cli::rules::{Site, alter, past};
 use crate::console::outside;
 use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;
@@ -29,7 +30,7 @@ const TAKE_A_LINE: [&str; 9] = ["vi", "vim", "nvim", "nano", "emacs", "emacsclie
 
 /// Opens the editor until the text is in order or given up, shows what it changes, and writes it.
 pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
-    if !person::is_here() {
+    if !console::is_here() {
         return Err(Error::wrong(
             "an editor needs a terminal",
             "run it in one, or change keys: mcp-approve rules edit ID --set KEY=VALUE",
@@ -63,9 +64,9 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
         }
         let again = match policy_file::read(&after) {
             Err(problems) => {
-                show(path, &after, &problems, out)?;
+                show_problems(path, &after, &problems, out)?;
                 at = problems.first().map(|first| first.line);
-                person::ask("Edit again? [Y/n]", out)?.is_some_and(|answer| !answer.starts_with('n'))
+                console::ask("Edit again? [Y/n]", out)?.is_some_and(|answer| !answer.starts_with('n'))
             }
             Ok(policy) => {
                 tell(&policy, old, &after, site, out)?;
@@ -73,7 +74,7 @@ pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -
                     copy.done();
                     return done(writeln!(out, "Nothing was written: this was a dry run."));
                 }
-                let answer = person::ask("Write this? [y]es, [e]dit again, [N]o:", out)?.unwrap_or_default();
+                let answer = console::ask("Write this? [y]es, [e]dit again, [N]o:", out)?.unwrap_or_default();
                 if answer.starts_with('y') {
                     match write(&after, before.as_deref(), site, out) {
                         Ok(()) => copy.done(),
@@ -105,7 +106,7 @@ fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write
     draft.write("edited the policy", site.now)?;
     drop(draft);
     writeln!(out, "Written to {}", shown(path))?;
-    accept::offer(site, out)?;
+    alter::offer(site, out)?;
     Ok(writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?)
 }
 
@@ -116,7 +117,7 @@ fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut d
         writeln!(out, "warning: line {}: {}; {}", warning.line, visible(&warning.what), warning.hint)?;
     }
     if let Some(calls) = past::since(&site.db, None)?.filter(|calls| !calls.is_empty()) {
-        replay::tell(&crate::policy::past::replay(policy, &calls, site.now), 5, out)?;
+        past::tell_replayed(&crate::policy::past::replay(policy, &calls, site.now), 5, out)?;
         writeln!(out)?;
     }
     Ok(())

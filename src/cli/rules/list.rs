@@ -5,10 +5,9 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::options::ListOptions;
 use crate::cli::error::{Exit, done};
-use crate::cli::look::Look;
-use crate::cli::print::{shown, visible};
+use crate::cli::look::{Look, shown, visible};
+use crate::cli::rules::options::ListOptions;
 use crate::home::layers::Layers;
 use crate::operator::record_row::ruling;
 use crate::operator::rule_book::all;

@@ -1,16 +1,24 @@
-//! Past calls for the commands that try rules on them: found in the log, and listed. Judges nothing.
+//! `rules replay`: the policy as it is now against the calls of the log; and past calls for every command that tries rules on
+//! them.
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
 
 use crate::audit::past;
-use crate::cli::error::Error;
+use crate::cli::error::{Error, Exit, done};
 use crate::cli::log;
-use crate::cli::print::{local, visible};
+use crate::cli::look::{local, shown, visible};
+use crate::cli::rules::Site;
+use crate::cli::rules::options::ReplayOptions;
 use crate::gate::call::target;
 use crate::policy::past::PastCall;
-use crate::text::plain;
-use crate::text::time;
+use crate::policy::past::{Change, Replay, replay};
+use crate::policy::rule::Policy;
+use crate::text::{plain, time};
+use crate::wire::number::counted;
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
@@ -40,4 +48,72 @@ pub(super) fn line(call: &PastCall) -> String {
 pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> io::Result<()> {
     calls.iter().rev().take(most).try_for_each(|call| writeln!(out, "  {}", line(call)))?;
     if calls.len() > most { writeln!(out, "  and {} more", calls.len() - most) } else { Ok(()) }
+}
+
+/// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be known.
+pub(super) fn run_replay(options: &ReplayOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
+    let calls = since(&site.db, options.since.map(|since| since.moment(local(site.now))))?;
+    if calls.is_none() && !options.json {
+        return done(writeln!(out, "There is no log yet at {}, so nothing would change.", shown(&site.db)));
+    }
+    let calls = calls.unwrap_or_default();
+    let replayed = replay(policy, &calls, site.now);
+    if options.json {
+        writeln!(out, "{:#}", as_json(&replayed))?;
+    } else {
+        tell_replayed(&replayed, options.limit, out)?;
+    }
+    let same = replayed.changes.is_empty() && replayed.undecided.is_empty();
+    Ok(if options.fail_on_change && !same { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn as_json(replayed: &Replay<'_>) -> Value {
+    let change = |change: &Change<'_>| {
+        let call = change.call;
+        json!({
+            "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
+            "to": change.now.decision.word(), "rule": change.now.rule, "reason": change.now.reason,
+            "verdict": call.ended.word(), "by": call.by, "arguments": call.arguments,
+        })
+    };
+    let undecided = replayed.undecided.iter().map(|(call, rules)| {
+        json!({
+            "seq": call.seq, "ticket": call.ticket, "server": call.server, "tool": call.tool, "from": call.ruling.word(),
+            "rules": rules,
+        })
+    });
+    json!({
+        "calls": replayed.calls,
+        "changed": replayed.changes.len(),
+        "depends_on_obscured": replayed.undecided.len(),
+        "counts": replayed.counts().iter()
+            .map(|(from, to, count)| json!({ "from": from.word(), "to": to.word(), "count": count })).collect::<Vec<_>>(),
+        "changes": replayed.changes.iter().map(change).collect::<Vec<_>>(),
+        "untold": undecided.collect::<Vec<_>>(),
+    })
+}
+
+/// Prints what changes, at most `limit` calls of each kind, the newest first.
+pub(super) fn tell_replayed(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
+    let calls = counted(replayed.calls, "past call");
+    let (changed, undecided) = (replayed.changes.len(), replayed.undecided.len());
+    let cannot = if undecided == 0 { String::new() } else { format!(", {undecided} cannot be determined") };
+    writeln!(out, "{calls}: {changed} would be decided differently{cannot}.")?;
+    for (from, to, count) in replayed.counts() {
+        writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
+    }
+    for Change { call, now } in replayed.changes.iter().rev().take(limit) {
+        let then = format!("{} then, {}", call.ruling.word(), call.outcome());
+        writeln!(out, "\n{}", line(call))?;
+        writeln!(out, "        {}; now {}: {}", visible(&then), now.decision.word(), visible(&now.reason))?;
+    }
+    if changed > limit {
+        writeln!(out, "\nand {} more (--limit, --json)", changed - limit)?;
+    }
+    for (call, rules) in replayed.undecided.iter().rev().take(limit) {
+        let rules = rules.join(", ");
+        writeln!(out, "\n{}", line(call))?;
+        writeln!(out, "        unknown: rule {rules} decides by what the log does not hold")?;
+    }
+    Ok(())
 }

@@ -5,10 +5,9 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use crate::cli::args::ToolsReviewOptions;
+use crate::cli::console::{Next, show_page};
 use crate::cli::error::Error;
-use crate::cli::look::{Here, Look};
-use crate::cli::page::{Next, show};
-use crate::cli::print::visible;
+use crate::cli::look::{Here, Look, visible};
 use crate::console::model::OpenPage;
 use crate::console::pages::review;
 use crate::home::pages::{self, SeenOf};
@@ -50,7 +49,7 @@ pub(super) fn answer(
             writeln!(out, "{}", visible(&says))?;
             continue;
         }
-        if show(page, here, out)? == Next::Leave {
+        if show_page(page, here, out)? == Next::Leave {
             return Ok(Next::Leave);
         }
     }

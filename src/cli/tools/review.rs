@@ -6,18 +6,15 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::page;
-use super::show::print_changes;
-use super::{named, print, row, store};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
+use crate::cli::console::{self, Next};
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::Here;
-use crate::cli::page::Next;
-use crate::cli::person;
-use crate::cli::print::visible;
+use crate::cli::look::{Here, visible};
+use crate::cli::tools::show::print_changes;
+use crate::cli::tools::{named, page, print, row, store};
 use crate::gate::data::pin::PinState;
 use crate::home::user;
 use crate::operator::pinned;
@@ -69,12 +66,12 @@ fn is_on_page(known: &StoredTool) -> bool {
 
 /// Records what is settled of a server or one of its tools.
 fn record(here: Here<'_>, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), Error> {
-    Ok(crate::home::record::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
+    Ok(crate::home::agreed::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
 }
 
 /// Lists what waits, and settles it with the person at the terminal.
 pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    if options.agree && !person::is_here() {
+    if options.agree && !console::is_here() {
         let what = "what may pass unasked is agreed to by a person, so --agree counts only at a terminal";
         return Err(Error::wrong(what, "run it in a terminal of your own"));
     }
@@ -91,7 +88,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         (servers, tools) = (Vec::new(), Vec::new());
     }
     let is_empty = servers.is_empty() && tools.is_empty() && pages.is_empty();
-    if output.json || output.jsonl || !person::is_here() || is_empty {
+    if output.json || output.jsonl || !console::is_here() || is_empty {
         let mut rows: Vec<Value> = servers.iter().map(server_row).collect();
         for known in &tools {
             let grown = store.as_ref().map(|store| store.grown(known)).transpose()?.flatten();
@@ -148,7 +145,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
                 writeln!(out, "    {label:8} {}", visible(file))?;
             }
         }
-        match person::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
+        match console::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
                 record(here, server, None, "accepted the server's program and command")?;
                 settled(store.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
@@ -186,7 +183,8 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         if changes.is_empty() {
             writeln!(out, "    {}", visible(&known.tool.definition.to_string()))?;
         }
-        match person::ask("    a: accept this definition   r: refuse it   Enter: leave it   q: quit >", out)?.as_deref()
+        match console::ask("    a: accept this definition   r: refuse it   Enter: leave it   q: quit >", out)?
+            .as_deref()
         {
             Some("a") => {
                 record(here, &known.server, Some(known), "accepted the definition")?;
@@ -224,7 +222,7 @@ fn printed(pages: &[Page], here: Here<'_>, out: &mut dyn Write) -> Exit {
 
 /// Pins what tools are, or that parameters of theirs are plain text; or takes that back.
 pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    if !person::is_here() {
+    if !console::is_here() {
         return Err(Error::wrong(
             "a pin decides which calls are asked about, so it can be set only at a terminal",
             "run it in a terminal of your own",
@@ -245,7 +243,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
         writeln!(out, "  {}", visible(&known.tool.definition.to_string()))?;
         writeln!(out, "  {}", visible(&in_words(word.as_ref())))?;
     }
-    if person::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
+    if console::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
         return done(writeln!(out, "  Left as it was."));
     }
     for (known, word) in pins {

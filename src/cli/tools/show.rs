@@ -2,9 +2,6 @@
 
 use std::io::{self, Write};
 
-use super::agreed::Lines;
-use super::row::Answers;
-use super::{RECORDS, answers, named, print, row, store};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Source;
@@ -14,8 +11,10 @@ use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
-use crate::cli::look::Here;
-use crate::cli::print::{local, visible};
+use crate::cli::look::{Here, local, visible};
+use crate::cli::tools::agreed::Lines;
+use crate::cli::tools::row::{self, Answers};
+use crate::cli::tools::{RECORDS, answers, named, print, store};
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;

@@ -7,14 +7,13 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::agreed::whose;
-use super::store;
 use crate::behavior::agreed::{Agreement, What};
 use crate::cli::args::ToolsReviewOptions;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::Here;
-use crate::cli::print::{pretty, shown, visible};
-use crate::cli::{manifest, person};
+use crate::cli::look::{Here, pretty, shown, visible};
+use crate::cli::tools::agreed::whose;
+use crate::cli::tools::store;
+use crate::cli::{console, manifest};
 use crate::home::agreed::{agree, all};
 use crate::home::agreed_file::{self, Offer};
 use crate::home::user;
@@ -53,7 +52,7 @@ struct Wanted<'f> {
 
 /// Shows what a file offers, and agrees to what the person at the terminal chooses.
 pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    let is_here = person::is_here();
+    let is_here = console::is_here();
     if options.yes && !is_here {
         let what = "what may pass unasked is agreed to by a person, so --yes counts only at a terminal";
         return Err(Error::wrong(what, "run it in a terminal of your own"));
@@ -145,7 +144,7 @@ fn sorted<'f>(
 /// The numbers that the person chooses.
 fn ask(of: usize, out: &mut dyn Write) -> Result<BTreeSet<usize>, Error> {
     loop {
-        let answer = person::ask("    a: agree to all   1 3-5: to these   Enter: to none >", out)?;
+        let answer = console::ask("    a: agree to all   1 3-5: to these   Enter: to none >", out)?;
         let numbers: Option<Vec<BTreeSet<usize>>> = match answer.as_deref() {
             None | Some("" | "q") => return Ok(BTreeSet::new()),
             Some("a") => return Ok((1..=of).collect()),

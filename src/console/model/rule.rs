@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::call::Armed;
+use crate::console::model::Armed;
 use crate::link::message::{Covers, GrantTerms, Lasts};
-use crate::operator::own_rules::Except;
 use crate::operator::pinned::{PinnedProgram, PinnedTool};
+use crate::operator::rule_book::Except;
 use crate::operator::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::pins::page::{Beforehand, Page};
 use crate::policy::rule::{Decision, Pending};

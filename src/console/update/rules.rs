@@ -1,19 +1,20 @@
 //! The keys of a review: a change that waits is read to its end and takes Enter twice, a suggested rule once. And the
 //! keys of Rules: replay, edit, end, remove, on and off.
 
-use crate::console::rows::content_rows;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{lists, select, tools};
+
 use crate::console::keymap::Action;
 use crate::console::maker;
 use crate::console::model::{Command, Edit, Model, Overlay, Review, ReviewOf, RuleEntry, RuleStage};
 use crate::console::pages::review;
+use crate::console::rows::content_rows;
 use crate::gate::data::terms::GrantCard;
 use crate::link::message::FromConsole;
 use crate::operator::found::{LogRequest, RuleLine};
-use crate::operator::own_rules::RuleChange;
+use crate::operator::rule_book::RuleChange;
 use crate::operator::tried::{Trial, Which};
 use crate::pins::page::Line;
 use crate::policy::edit::Switch;

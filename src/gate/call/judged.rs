@@ -8,8 +8,8 @@ use crate::gate::call::retry::Retry;
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::server::described::Described;
-use crate::policy::decide::Ruling;
 use crate::policy::decide::Near;
+use crate::policy::decide::Ruling;
 use crate::wire::digest::Digest;
 
 /// Everything found out about one call.

@@ -29,20 +29,20 @@ use crate::gate::grants::{GrantQuestion, Grants, Loosened};
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::gate::state::roots::plain;
+use crate::mcp::lifecycle::Revision;
 use crate::mcp::meta::{Carries, unknown_meta};
 use crate::mcp::request::{self, Standing};
-use crate::mcp::lifecycle::Revision;
-use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::decide::Near;
+use crate::policy::decide::{self, Question, Ruling};
 use crate::policy::fit::{counted, paths_wanted};
 use crate::policy::rate::{Counted, Recent};
 use crate::policy::rule::{Decision, FirstUse, Policy};
 use crate::policy::scope::{Admission, Scope};
 use crate::policy::under::{Paths, Roots};
 use crate::wire::call::{Call, Origin};
+use crate::wire::json;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Sorted};
-use crate::wire::json;
 
 /// How many characters of an address or a name a list shows.
 const SHOWN: usize = 120;

@@ -8,9 +8,8 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::value::{check_name, parsed};
 use crate::gate::data::opinion::{Approver, May};
-use crate::home::duration;
+use crate::home::config::value::{check_name, duration, parsed};
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, globs};
 use crate::policy::rule::ToolGlob;
@@ -74,7 +73,7 @@ fn read<'t>(
             "name" => called = reading.text(value, "name").map(|text| (value.span(), text)),
             "command" => command = reading.texts(value, "command").into_iter().map(|(_, word)| word).collect(),
             "timeout" => {
-                timeout = parsed(reading, value, "timeout", duration::parse).unwrap_or(TIMEOUT);
+                timeout = parsed(reading, value, "timeout", duration).unwrap_or(TIMEOUT);
             }
             "may_allow" => {
                 if reading.switch(value, "may_allow") == Some(true) {

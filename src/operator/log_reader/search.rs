@@ -35,12 +35,8 @@ impl Searching {
         Ok(Self { wanted, order, walk, newest, found: 0, quiet: 0, questions: Questions::default() })
     }
 
-    /// Reads the next slice; returns what was found, if the screen should show it, and how far the search is.
-    pub(super) fn step(
-        &mut self,
-        reader: &Reader,
-        index: Option<&Index>,
-    ) -> Result<(Option<Page>, Walked), StoreError> {
+    /// Reads the next slice; returns what was found, if the screen should show it.
+    pub(super) fn step(&mut self, reader: &Reader, index: Option<&Index>) -> Result<Option<Page>, StoreError> {
         let mut lines = Vec::new();
         let missing = self.wanted.most.saturating_sub(self.found);
         let (search, rows, questions) = (&self.wanted.search, self.wanted.rows, &mut self.questions);
@@ -59,17 +55,17 @@ impl Searching {
         let progress = match walked {
             _ if self.found >= self.wanted.most => Progress::Full,
             Walked::ToTheEnd => Progress::AtTheEnd,
-            Walked::On | Walked::WithoutIndex => Progress::Searching,
+            Walked::On => Progress::Searching,
         };
         if self.order == ReadOrder::OldestFirst {
             lines.reverse();
         }
         self.quiet += 1;
         if lines.is_empty() && progress == Progress::Searching && self.quiet < QUIET {
-            return Ok((None, walked));
+            return Ok(None);
         }
         self.quiet = 0;
         let (id, from, searched) = (self.wanted.id, self.wanted.from, self.walk.reached());
-        Ok((Some(Page { id, from, lines, searched, newest: self.newest, progress }), walked))
+        Ok(Some(Page { id, from, lines, searched, newest: self.newest, progress }))
     }
 }

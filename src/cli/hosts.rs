@@ -1,31 +1,70 @@
-//! `lattice check --hosts`: what each server in the hosts' lists may do unasked today. Reads lists, pins and policy; starts no
-//! server.
+//! The hosts' lists as commands look at them: where they are, what each server in them may do unasked today (`lattice check
+//! --hosts`), and rules that call a server as its host does, where its wrapper has another name. Starts no server.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::{Args, ValueHint};
 use serde_json::{Map, Value, json};
 
 use crate::behavior::taxonomy::Badge;
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::Here;
-use crate::cli::print::{clipped, pretty, visible};
+use crate::cli::look::{Here, clipped, pretty, visible};
 use crate::home::layers::{Keeps, Layers};
-use crate::home::name;
+use crate::home::places::{Places, word};
 use crate::home::policy_file::PolicyPlace;
-use crate::hosts::{self, Listed, Lists, Start, Wrapping};
+use crate::home::{name, user};
+use crate::hosts;
+use crate::hosts::{Listed, Lists, Search, Start, Wrapping};
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};
 use crate::policy::fit::{Fit, Part, Prepared, fit, rules_name};
+use crate::policy::lint::Warning;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::number::counted;
 
+/// Where hosts' files are looked for.
+#[derive(Clone, Debug, Args)]
+pub struct HostsHome {
+    /// Look for the hosts' files under DIR, instead of your home
+    #[arg(long = "hosts-home", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+}
+
+impl HostsHome {
+    /// A command line of ours, as the operator types it to work on these places and these hosts' files.
+    pub(super) fn command(&self, places: &Places, words: &str) -> String {
+        let line = places.command(words);
+        match &self.dir {
+            None => line,
+            Some(dir) => {
+                let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.clone());
+                format!("{line} --hosts-home {}", word(&dir.display().to_string()))
+            }
+        }
+    }
+
+    /// This user's home and this folder, or what was named.
+    pub(super) fn search(&self) -> Result<Search, Error> {
+        let Some(dir) = &self.dir else {
+            let what = |error: user::Unknown| format!("the hosts' files cannot be found: {error}");
+            let user =
+                user::current().map_err(|error| Error::wrong(what(error), "name your home with --hosts-home DIR"))?;
+            return Ok(Search::here(user.home));
+        };
+        let home = std::fs::canonicalize(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
+        Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
+    }
+}
+
 /// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Reach {
+pub(super) struct Reach {
     unasked: Vec<String>,
     /// The tool and the rule.
     by_rule: Vec<(String, String)>,
@@ -36,7 +75,7 @@ pub(in crate::cli) struct Reach {
 }
 
 impl Reach {
-    pub(in crate::cli) fn all(&self) -> usize {
+    pub(super) fn all(&self) -> usize {
         self.unasked.len() + self.by_rule.len() + self.asked + self.denied
     }
 }
@@ -55,7 +94,7 @@ pub(super) fn run(as_json: bool, search: &hosts::Search, here: Here<'_>, out: &m
 }
 
 /// What is known of every server that was wrapped here, by the name that rules have for it.
-pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, Reach>, Error> {
+pub(super) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, Reach>, Error> {
     places.check_state()?;
     let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
     let policy = layers.load(Keeps::Nothing);
@@ -71,7 +110,7 @@ pub(in crate::cli) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<S
 
 /// The name that rules have for a server: what its wrapper is given, or makes of its command line; for one that is not
 /// wrapped, the name that `install` would give it.
-pub(in crate::cli) fn known_as(one: &Listed) -> String {
+pub(super) fn known_as(one: &Listed) -> String {
     match &one.wrapping {
         Some(Wrapping { name: Some(name), .. }) => name.clone(),
         Some(Wrapping { name: None, server }) => {
@@ -102,7 +141,7 @@ fn add(reach: &mut Reach, policy: &Policy, known: &StoredTool, now: i64) {
     }
 }
 
-fn word(start: Start) -> &'static str {
+fn start_word(start: Start) -> &'static str {
     match start {
         Start::Wrapped => "wrapped",
         Start::Observed => "observed",
@@ -111,7 +150,7 @@ fn word(start: Start) -> &'static str {
     }
 }
 
-pub(in crate::cli) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
+pub(super) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
     let tools = reach.map(|reach| {
         json!({
             "all": reach.all(), "changing": reach.changing, "unasked": reach.unasked,
@@ -121,7 +160,7 @@ pub(in crate::cli) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
     });
     json!({
         "host": one.host, "server": one.name, "project": one.project, "file": one.file.display().to_string(),
-        "start": word(one.start), "tools": tools,
+        "start": start_word(one.start), "tools": tools,
     })
 }
 
@@ -146,7 +185,7 @@ fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> 
 }
 
 /// Every server under a heading for its place, as `server` writes it, and below them the lists that cannot be read.
-pub(in crate::cli) fn each<'l>(
+pub(super) fn each<'l>(
     lists: &'l Lists,
     out: &mut dyn Write,
     mut server: impl FnMut(&'l Listed, &mut dyn Write) -> io::Result<()>,
@@ -168,7 +207,7 @@ pub(in crate::cli) fn each<'l>(
 }
 
 /// What a host's server may do, in one sentence.
-pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
+pub(super) fn said(start: Start, known: Option<&Reach>) -> String {
     let tools =
         |reach: &Reach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);
     match (start, known) {
@@ -193,13 +232,53 @@ pub(in crate::cli) fn said(start: Start, known: Option<&Reach>) -> String {
     }
 }
 
+/// A warning for each such rule and server; none where the hosts' lists cannot be found.
+pub(super) fn otherwise(policy: &Policy) -> Vec<Warning> {
+    let mut aliases = policy.rules.iter().flat_map(|rule| rule.tool.iter().map(move |tool| (rule, tool))).peekable();
+    if aliases.peek().is_none() {
+        return Vec::new();
+    }
+    let Ok(user) = user::current() else { return Vec::new() };
+    let servers = hosts::lists(&Search::here(user.home).files()).servers;
+    let mut said = BTreeSet::new();
+    let mut warnings = Vec::new();
+    for (rule, tool) in aliases {
+        let Some(alias) = tool.server() else { continue };
+        for one in servers.iter().filter(|one| one.wrapping.is_some()) {
+            let name = known_as(one);
+            let meant = spellings(&one.name).iter().any(|spelling| alias.matches(spelling));
+            if meant && !alias.matches(&name) && said.insert((rule.id.clone(), one.name.clone(), name.clone())) {
+                let (alias, id, key, host) = (tool.text(), &rule.id, &one.name, one.host);
+                warnings.push(Warning {
+                    rule: id.clone(),
+                    line: rule.line,
+                    column: 1,
+                    what: format!(
+                        "{alias} in rule {id} never matches a call of {key}, which {host} starts: its wrapper is named {name}"
+                    ),
+                    hint: format!("write mcp__{name}__TOOL, or name its wrapper as the rule does, with --name"),
+                });
+            }
+        }
+    }
+    warnings
+}
+
+/// How hosts write a server's name before its tools: as it is, or with `_` for all but letters and digits, with or
+/// without `-`.
+fn spellings(key: &str) -> [String; 3] {
+    let with = |kept: &str| -> String {
+        key.chars().map(|c| if c.is_ascii_alphanumeric() || kept.contains(c) { c } else { '_' }).collect()
+    };
+    [key.to_owned(), with("_-"), with("_")]
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::path::PathBuf;
-
     use super::{Reach, row, tell};
     use crate::hosts::{Listed, Lists, Start};
+    use std::collections::BTreeMap;
+    use std::path::PathBuf;
 
     #[test]
     fn every_server_is_told_with_what_it_may_do_unasked() {
