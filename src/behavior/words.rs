@@ -55,8 +55,10 @@ pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
 
 /// Whether the first word is among the firsts of a row, and the second among its seconds: `delete | from`.
 pub fn are_pair(rows: &str, first: &str, second: &str) -> bool {
+    // Most words are nowhere in a list, which is soon seen.
+    let has = |word: &str| memchr::memmem::find(rows.as_bytes(), word.as_bytes()).is_some();
     let mut rows = rows.lines().filter_map(|row| row.split_once('|'));
-    rows.any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
+    has(second) && rows.any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
 }
 
 /// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does

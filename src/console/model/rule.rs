@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::console::model::Armed;
+use super::call::Armed;
 use crate::link::message::{Covers, GrantTerms, Lasts};
 use crate::operator::pinned::{PinnedProgram, PinnedTool};
 use crate::operator::rule_book::Except;
