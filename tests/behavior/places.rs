@@ -78,6 +78,7 @@ fn a_pattern_that_reaches_a_secret_asks() {
             "/etc//x/../sh*",
             "/proc/self/env*",
             "/proc/*/e*",
+            "/host/proc/*/e*",
             "/proc/self/*",
             "~/.*",
             "/home/someone/.*",

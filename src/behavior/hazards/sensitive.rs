@@ -437,7 +437,7 @@ impl Search<'_> {
             let is_last = at + 1 == components.len();
             self.left == 0
                 || at_home && own.text.starts_with('.') && matches(&own.parts, ".\u{1}\u{1}\u{1}")
-                || at > 1 && first == "proc" && matches(&own.parts, "environ")
+                || above.iter().rev().skip(1).any(Component::is_proc) && matches(&own.parts, "environ")
                 || names.iter().any(|name| own.reaches(name, above, is_last))
         })
     }
@@ -476,6 +476,11 @@ fn parts(text: &str) -> Vec<Wildcard> {
 }
 
 impl Component<'_> {
+    /// Whether it is the folder of processes, wherever that is mounted, or a pattern with letters that fits it.
+    fn is_proc(&self) -> bool {
+        self.text.contains(char::is_alphanumeric) && matches(&self.parts, "proc")
+    }
+
     fn tells(&self, name: &Shaped) -> bool {
         matches(&self.parts, &name.text) && !matches(&self.parts, &name.shape)
     }
