@@ -9,7 +9,7 @@ use crate::gate::call::held::{
 };
 use crate::gate::call::log::Log;
 use crate::gate::call::next::Next;
-use crate::gate::call::{card, describe, replies, turn};
+use crate::gate::call::{card, describe, forward, replies};
 use crate::gate::config::ForwardOrder;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Side;
@@ -297,7 +297,7 @@ impl Gate {
             let why = self
                 .calls
                 .get::<Approved>(number)
-                .and_then(|(held, approved)| turn::why_revoked(self.context(), held, &approved.approval, ended));
+                .and_then(|(held, approved)| forward::why_revoked(self.context(), held, &approved.approval, ended));
             if let Some(why) = why
                 && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
             {
@@ -310,7 +310,7 @@ impl Gate {
             let is_revoked = |held: &Held, deciding: &Deciding| match &deciding.decision {
                 Decided::Approve(approval) => {
                     (held.round_trips.away.is_some() || self.context().runs_after(held).is_some())
-                        && turn::why_revoked(self.context(), held, approval, ended).is_some()
+                        && forward::why_revoked(self.context(), held, approval, ended).is_some()
                 }
                 Decided::Deny(_) => false,
             };

@@ -12,7 +12,7 @@ use super::json::size;
 use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::rows::caption;
-use crate::gate::call::touched::alike::lines_changed;
+use crate::gate::call::touched::change::lines_changed;
 use crate::gate::call::touched::{self, FileChange, How, blind, thing};
 use crate::gate::data::facts::{Facts, FileKind};
 use crate::gate::data::snapshot::Snapshot;

@@ -9,19 +9,15 @@ use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::context::Context;
-use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
-    Withdrawal, Withdrawn,
-};
+use crate::gate::call::held::{Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict, Withdrawal, Withdrawn};
 use crate::gate::call::next::Next;
-use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning, turn};
+use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Operator, OperatorWord};
+use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
-use crate::gate::data::said::Said;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
@@ -274,7 +270,7 @@ impl Gate {
 
     /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.
     pub(in crate::gate) fn resume(&mut self, held: Held, approved: Approved) {
-        let next = turn::resumed(self.context(), held, approved);
+        let next = forward::resumed(self.context(), held, approved);
         self.drive(next);
     }
 

@@ -12,9 +12,8 @@ use crate::gate::call::judged::Judged;
 use crate::gate::call::log::Log;
 use crate::gate::call::out::Out;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::OperatorWord;
+use crate::gate::data::event::{OperatorWord, Said};
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
-use crate::gate::data::said::Said;
 use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 
 fn word_entry(out: &Out, kind: Kind, held: &Held, word: &OperatorWord) -> Entry {

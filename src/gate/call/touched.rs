@@ -1,7 +1,6 @@
 //! What a call would change on this machine: from its action, its arguments and the shell's facts. Reads
 //! nothing itself, and claims nothing where the facts may be about another machine.
 
-pub mod alike;
 pub mod change;
 mod written;
 

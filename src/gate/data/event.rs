@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use crate::audit::record::Receipt;
+use crate::behavior::agreed::Agreement;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pin::Pins;
-use crate::gate::data::pinning::ToolWord;
+use crate::gate::data::pinning::{Pinning, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
@@ -107,4 +108,11 @@ pub enum Event {
     Closed { side: Side, how: String },
     /// A signal told the wrapper to stop.
     Shutdown { why: String },
+}
+
+/// What an operator said with a held call, and where; it counts once the log has it.
+#[derive(Clone, Debug)]
+pub enum Said {
+    Pinned(Pinning, ConsoleId),
+    Agreed(Agreement, ConsoleId),
 }

@@ -7,7 +7,6 @@ pub mod opinion;
 pub mod pin;
 pub mod pinning;
 pub mod report;
-pub mod said;
 pub mod snapshot;
 pub mod terms;
 pub mod token;

@@ -1,4 +1,5 @@
-//! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed.
+//! The server's side: its lines are relayed at once; answers to calls are recorded, answers to our own question swallowed. If a
+//! scope hides tools, a page of the list is cut after it was read.
 
 use std::sync::{Arc, LazyLock};
 
@@ -9,20 +10,21 @@ use crate::capability::schema::Fits;
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::server::described::Visibility;
 use crate::gate::server::flight::{Flight, Later, Progress, Wanted};
-use crate::gate::server::pages::ListReply;
-use crate::gate::state::ListOutcome;
+use crate::gate::server::pages::{ListReply, Whole};
 use crate::gate::state::passed::Form;
 use crate::gate::state::tasks::Changed;
-use crate::gate::state::{Answered, ServerTasks};
-use crate::mcp::lifecycle;
+use crate::gate::state::{Answered, ListOutcome, ServerTasks};
 use crate::mcp::result::Answer;
+use crate::mcp::{lifecycle, tool};
 use crate::wire::call::Origin;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Sorted};
-use crate::wire::{rename, reply};
+use crate::wire::message::{Gist, Sorted};
+use crate::wire::reply::INTERNAL;
+use crate::wire::{message, rename, reply};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
@@ -317,6 +319,45 @@ impl Gate {
             one.latency_us = latency_us;
             one.failed = failed;
         });
+    }
+
+    /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
+    pub(in crate::gate) fn cuts(&self, gist: &Gist) -> bool {
+        match gist {
+            Gist::Response { id, failed: false } => !self.config.scope.is_whole() && self.catalog.awaits(id),
+            Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => false,
+        }
+    }
+
+    /// Gives the host its page without the tools outside the scope, or says under its id why it gets none.
+    pub(in crate::gate) fn offer(&mut self, page: Result<(Id, Whole), Id>) {
+        let (id, whole) = match page {
+            Ok((id, whole)) => (id, Some(whole)),
+            Err(id) => (id, None),
+        };
+        let keep: Vec<bool> =
+            whole.iter().flat_map(|whole| &whole.tools).map(|tool| self.is_offered(tool.as_ref())).collect();
+        let hidden = keep.iter().filter(|keep| !**keep).count();
+        match whole.as_ref().and_then(|whole| tool::cut_page(&whole.line, &keep)) {
+            Some(line) if hidden == 0 => self.out.push(Effect::Relay(Passing::ToHost(line))),
+            Some(line) => {
+                let what = "left tools outside the scope out of the list that the host asked for";
+                self.out.record(self.out.entry(Kind::Tools).with("what", what).with("hidden", hidden));
+                self.out.push(Effect::WriteToHost(line));
+            }
+            None => {
+                let what =
+                    "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
+                self.out.record(self.out.fault(what, None));
+                self.out.push(Effect::WriteToHost(reply::error(Some(&id), INTERNAL, what)));
+            }
+        }
+    }
+
+    /// Whether a tool as a page has it is in the scope. A tool that is not known with exactly this definition is not.
+    fn is_offered(&self, tool: Option<&(String, Digest)>) -> bool {
+        let Some((name, digest)) = tool else { return false };
+        self.catalog.seen(name).is_some_and(|known| known.digest == *digest && known.visibility == Visibility::Listed)
     }
 }
 

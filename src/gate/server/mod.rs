@@ -4,5 +4,4 @@ pub mod answer;
 pub mod catalog;
 pub mod described;
 pub mod flight;
-pub mod offered;
 pub mod pages;
