@@ -19,11 +19,11 @@ mod shaped;
 mod statements;
 
 use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::lookalike::deceiving;
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::{Action, Badge, ContentType, Mutability, OutputDomain};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};

@@ -19,9 +19,9 @@ mod spellings;
 mod total;
 
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::policy::decide::{Question, Ruling, decide, explain_at, nearest};
 use mcp_approve::policy::parse::{built_in, everything_asks, parse};

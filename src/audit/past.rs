@@ -11,10 +11,10 @@ use super::record::{By, Kind, VerdictWord};
 use super::store::{ReadOrder, Reader, StoreError};
 use crate::behavior::arguments;
 use crate::behavior::conclude::Behavior;
-use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
+use crate::behavior::taxonomy::Confidence;
 use crate::policy::past::{self, Ended, PastCall};
 use crate::policy::rule::Decision;
 

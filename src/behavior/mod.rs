@@ -3,7 +3,6 @@
 pub mod agreed;
 pub mod arguments;
 pub mod conclude;
-pub mod confidence;
 pub mod curated;
 pub mod declared;
 pub mod evidence;

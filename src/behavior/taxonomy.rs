@@ -3,7 +3,6 @@
 //! The first values are the behavioral identity paper's (Table 2); EXECUTE, SEND, MOVE, MESSAGE, MONEY, INFRA, MODEL
 //! and UNKNOWN are ours, for what the paper says it leaves open.
 
-use super::confidence::Confidence;
 use crate::wire::words::words;
 
 words! {
@@ -141,5 +140,19 @@ impl Action {
             Self::Delete => 10,
             Self::Unknown => 11,
         }
+    }
+}
+
+words! {
+    /// How sure it is that a tool is PURE. Ordered: what may run unasked is the maximum.
+    #[derive(Default)]
+    Confidence {
+        /// It MUTATES, or its effect is unknown.
+        #[default]
+        None = "none",
+        /// It reads by at least one voter, and none is against: it asks once per definition.
+        Likely = "likely",
+        /// Independent voters agree, or somebody who is trusted said so.
+        Proven = "proven",
     }
 }

@@ -27,8 +27,7 @@ use data::pin::PinState;
 use grants::Grants;
 use server::catalog::Catalog;
 use server::flight::Flights;
-use state::elicited::Elicited;
-use state::returns::Returns;
+use state::returns::{Elicited, Returns};
 use state::tasks::Tasks;
 use state::{DescribeQueue, Ends, Host, Rules};
 

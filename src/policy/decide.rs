@@ -12,8 +12,8 @@ use super::glob::Holds;
 use super::rule::{Decision, NewDefault, Policy, Rule};
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
-use crate::behavior::confidence::Confidence;
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::taxonomy::Confidence;
 use crate::behavior::taxonomy::{Badge, Mutability, OutputDomain};
 
 /// What the policy says of a call, and why.

@@ -131,8 +131,8 @@ impl Lacks {
 mod tests {
     use super::{Lacks, Requirement, Role};
     use crate::behavior::conclude::Behavior;
-    use crate::behavior::confidence::Confidence;
     use crate::behavior::curated::Entitlement;
+    use crate::behavior::taxonomy::Confidence;
     use crate::policy::glob::Glob;
 
     fn behavior(identity: &str, confidence: Confidence) -> Behavior {

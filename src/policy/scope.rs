@@ -255,7 +255,7 @@ impl InScope {
 mod tests {
     use super::{Admission, Asked, Limit, Scope, lies_in};
     use crate::behavior::conclude::Behavior;
-    use crate::behavior::confidence::Confidence;
+    use crate::behavior::taxonomy::Confidence;
     use crate::capability::scope::Listed;
     use crate::mcp::lifecycle::Revision;
     use crate::policy::role::Role;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use mcp_approve::behavior::confidence::Confidence;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::voters::Says;
 use serde_json::Value;
 

@@ -2,10 +2,10 @@
 
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use mcp_approve::gate::call::{effect_line, target};
 use mcp_approve::gate::data::facts::{Facts, FileKind};

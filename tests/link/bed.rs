@@ -1,8 +1,8 @@
 //! The two sides as tests play them: a wrapper, the product's console, and a console that says what the test wants.
 
 use mcp_approve::audit::record::{Assurance, By, VerdictWord};
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::gate::data::event::ConsoleId;
 use mcp_approve::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};

@@ -2,9 +2,9 @@
 
 use mcp_approve::behavior::agreed::{Agreement, Agreements, What};
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_tool_with};
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::curated::Curated;
 use mcp_approve::behavior::evidence::Source;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::gate::data::pin::PinState;
 use mcp_approve::home::name;
 use mcp_approve::home::pages::of_list;

@@ -1,8 +1,8 @@
 //! What runs unasked: only what is proven to read, with nothing new in the call. Likely asks; what the definition says is no proof.
 
 use mcp_approve::behavior::conclude::Behavior;
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::shape::Shape;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::policy::decide::{Question, Ruling, decide};
 use mcp_approve::policy::layers::loosened;
 use mcp_approve::policy::parse::built_in;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::console::model::CallState;
 use mcp_approve::console::update::{Command, Msg};

@@ -1,9 +1,9 @@
 //! From a call to a rule in three keys: what `r` offers, what past calls say of it, what Enter waits for.
 
 use insta::assert_snapshot;
-use mcp_approve::behavior::confidence::Confidence;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Overlay;

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use crate::behavior::conclude::Behavior;
-use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Source;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
+use crate::behavior::taxonomy::Confidence;
 use crate::behavior::taxonomy::Mutability;
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;

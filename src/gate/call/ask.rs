@@ -7,7 +7,7 @@ use crate::gate::call::held::{
     Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage, Verdict,
     Withdrawn,
 };
-use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::held::{Judged, Seen};
 use crate::gate::call::next::Next;
 use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;

@@ -7,7 +7,7 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::call::context::Context;
 use crate::gate::call::held::Held;
-use crate::gate::call::judged::{Inside, Judged};
+use crate::gate::call::held::{Inside, Judged};
 use crate::gate::call::pinning;
 use crate::gate::call::{caller, elicit};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};

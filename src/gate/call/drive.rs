@@ -9,7 +9,10 @@ use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::context::Context;
-use crate::gate::call::held::{Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict, Withdrawal, Withdrawn};
+use crate::gate::call::held::{
+    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
+    Withdrawal, Withdrawn,
+};
 use crate::gate::call::next::Next;
 use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning};
 use crate::gate::data::effect::Effect;

@@ -10,7 +10,7 @@ use crate::gate::call::question::{self, FormAnswer};
 use crate::gate::call::replies;
 use crate::gate::config::Unattended;
 use crate::gate::data::effect::Effect;
-use crate::gate::state::elicited::{Open, ShownForm};
+use crate::gate::state::returns::{Open, ShownForm};
 use crate::gate::state::{Forms, Host};
 use crate::mcp::lifecycle;
 use crate::wire::call::{Call, Origin};

@@ -15,7 +15,7 @@ use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::call::caller;
 use crate::gate::call::context::Context;
 use crate::gate::call::held::{AskRecord, Decided, Held};
-use crate::gate::call::judged::{Judged, Seen};
+use crate::gate::call::held::{Judged, Seen};
 use crate::gate::call::out::Out;
 use crate::gate::call::retry;
 use crate::gate::data::opinion::Opinion;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
 use crate::gate::call::held::Held;
-use crate::gate::call::judged::Judged;
+use crate::gate::call::held::Judged;
 use crate::gate::call::out::Out;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};

@@ -11,7 +11,7 @@ use crate::gate::call::{question, replies};
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
-use crate::gate::state::elicited::ShownForm;
+use crate::gate::state::returns::ShownForm;
 use crate::gate::state::returns::{Owed, Return};
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;

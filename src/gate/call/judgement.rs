@@ -19,7 +19,7 @@ use crate::behavior::taxonomy::{Badge, Mutability, OutputDomain};
 use crate::capability::schema::{Fits, Violation};
 use crate::gate::call::context::Context;
 use crate::gate::call::danger::{care, danger};
-use crate::gate::call::judged::{Inside, Judged, Seen};
+use crate::gate::call::held::{Inside, Judged, Seen};
 use crate::gate::call::retry::{self, Retry};
 use crate::gate::call::{caller, effect_line, target};
 use crate::gate::data::facts::{Findings, Look};

@@ -3,8 +3,8 @@
 use crate::audit::record::By;
 use crate::behavior::arguments::base::{self, Bases};
 use crate::gate::call::context::Context;
+use crate::gate::call::held::Judged;
 use crate::gate::call::held::{Approving, Asking, Case, Forwarding, Held, Looking, StageKind as _};
-use crate::gate::call::judged::Judged;
 use crate::gate::call::next::Next;
 use crate::gate::call::out::Out;
 use crate::gate::call::replies;

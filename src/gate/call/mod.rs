@@ -19,7 +19,6 @@ pub mod grant;
 pub mod held;
 pub mod input_required;
 pub mod judge;
-pub mod judged;
 pub(in crate::gate) mod judgement;
 pub mod log;
 pub mod look;

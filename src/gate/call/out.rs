@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::audit::record::{By, Entry, Kind, VerdictWord};
+use crate::gate::call::held::Judged;
 use crate::gate::call::held::{Held, Verdict};
-use crate::gate::call::judged::Judged;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};

@@ -12,7 +12,7 @@ use crate::behavior::arguments::named::{self, LeftOut};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::taxonomy::Badge;
 use crate::gate::call::held::Held;
-use crate::gate::call::judged::Judged;
+use crate::gate::call::held::Judged;
 use crate::wire::call::Origin;
 use crate::wire::reply;
 

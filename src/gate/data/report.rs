@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::audit::record::{By, VerdictWord};
-use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
+use crate::behavior::taxonomy::Confidence;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::terms::GrantCard;
 use crate::mcp::lifecycle::Phase;

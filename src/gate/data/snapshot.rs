@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::behavior::arguments::reading::Reading;
-use crate::behavior::confidence::Confidence;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Confidence;
 use crate::behavior::taxonomy::{Badge, ContentType, Mutability};
 use crate::gate::data::facts::Facts;
 use crate::gate::data::pinning::PinOffer;

@@ -1,6 +1,5 @@
 //! What the gate keeps of the log, the two ends and the session. Owns fields, no steps.
 
-pub mod elicited;
 pub mod history;
 pub mod passed;
 pub mod refusals;
