@@ -1,5 +1,5 @@
 //! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `card`,
-//! `ask`, `decide`, `forward`; `drive` takes it from one to the next. Owns nothing itself.
+//! `ask`, `decide`, `forward`; the loop in drive.rs takes it from one to the next. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;
