@@ -3,19 +3,19 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use serde_json::Value;
-
 use super::chain::Row;
 use super::fields::{Fields, HazardDetail, JudgedDetail, Record};
 use super::record::{By, Kind, VerdictWord};
 use super::store::{ReadOrder, Reader, StoreError};
+use serde_json::Value;
+
 use crate::behavior::arguments;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Badge;
-use crate::behavior::taxonomy::Confidence;
-use crate::policy::past::{self, Ended, PastCall};
+use crate::behavior::taxonomy::{Badge, Confidence};
+use crate::policy::past;
+use crate::policy::past::{Ended, PastCall};
 use crate::policy::rule::Decision;
 
 /// What a call's first record tells: how it was judged, and with what arguments.

@@ -4,7 +4,7 @@
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through
 //! [`plain`](crate::text::plain) alone.
 //!
-//! A file uses only what stands below it, from the bottom: [`keymap`], [`risk`], [`rows`]; [`card`]; [`model`]; [`maker`],
+//! A file uses only what is below it, from the bottom: [`keymap`], [`risk`], [`rows`]; [`card`]; [`model`]; [`maker`],
 //! [`palette`], [`panel`]; [`pages`]; [`update`]; [`view`]; [`run`]. A screen has its part of the model in
 //! [`model::lists`] (Waiting in [`model::queue`]), its rows in [`pages`], and its keys under [`update`].
 

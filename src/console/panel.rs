@@ -1,4 +1,4 @@
-//! What stands above and below every screen: banners, the note, and the question at the bottom (is a dangerous approval
+//! What is above and below every screen: banners, the note, and the question at the bottom (is a dangerous approval
 //! meant, why is a call denied, what is wrong with an edit).
 //!
 //! These rows are needed for drawing and, by their number, for placing everything else.

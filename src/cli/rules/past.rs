@@ -1,7 +1,8 @@
 //! `rules replay`: the policy as it is now against the calls of the log; and past calls for every command that tries rules on
 //! them.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -14,8 +15,7 @@ use crate::cli::look::{local, shown, visible};
 use crate::cli::rules::Site;
 use crate::cli::rules::options::ReplayOptions;
 use crate::gate::call::target;
-use crate::policy::past::PastCall;
-use crate::policy::past::{Change, Replay, replay};
+use crate::policy::past::{Change, PastCall, Replay, replay};
 use crate::policy::rule::Policy;
 use crate::text::{plain, time};
 use crate::wire::number::counted;

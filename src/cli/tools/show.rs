@@ -1,20 +1,20 @@
 //! `mcp-approve tools show`: one tool in full, with everything that was concluded about it and why.
 
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Source;
 use crate::behavior::profile::Profile;
 use crate::behavior::tags;
-use crate::behavior::taxonomy::Confidence;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::taxonomy::{Confidence, Mutability};
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, local, visible};
 use crate::cli::tools::agreed::Lines;
-use crate::cli::tools::row::{self, Answers};
-use crate::cli::tools::{RECORDS, answers, named, print, store};
+use crate::cli::tools::row::Answers;
+use crate::cli::tools::{RECORDS, answers, named, print, row, store};
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;

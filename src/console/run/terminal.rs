@@ -78,8 +78,8 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// Draws one frame and returns its size. A terminal that knows synchronized updates shows it whole or not at all:
-    /// nobody reads a card half of which is of the call before.
+    /// Draws one frame and returns its size. A terminal that knows synchronized updates shows it whole or not at all,
+    /// never a card half of which is of the call before.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<(u16, u16)> {
         queue!(stdout(), BeginSynchronizedUpdate)?;
         let frame = self.terminal.draw(view)?;

@@ -4,10 +4,9 @@
 use crate::audit::record::By;
 use crate::gate::call::context::Context;
 use crate::gate::call::held::{
-    Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Original, Stage, Verdict,
-    Withdrawn,
+    Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Original, Seen, Stage,
+    Verdict, Withdrawn,
 };
-use crate::gate::call::held::{Judged, Seen};
 use crate::gate::call::next::Next;
 use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;

@@ -3,8 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::gate::call::entries;
-use crate::gate::call::held::Judged;
-use crate::gate::call::held::{Case, Consulting, Held, StageKind as _};
+use crate::gate::call::held::{Case, Consulting, Held, Judged, StageKind as _};
 use crate::gate::call::next::Next;
 use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;

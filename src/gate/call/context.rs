@@ -2,9 +2,7 @@
 //! nothing.
 
 use crate::capability::schema::Mismatch;
-use crate::gate::call::held::Held;
-use crate::gate::call::held::Stage;
-use crate::gate::call::held::{Inside, Judged};
+use crate::gate::call::held::{Held, Inside, Judged, Stage};
 use crate::gate::call::out::Out;
 use crate::gate::call::table::Calls;
 use crate::gate::config::{Config, ForwardOrder, Mode};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, VerdictWord};
 use crate::gate::Gate;
-use crate::gate::call::held::Judged;
-use crate::gate::call::held::{Decided, Deciding, Denial, Held, Stage, Verdict, Withdrawal, Withdrawn};
+use crate::gate::call::held::{Decided, Deciding, Denial, Held, Judged, Stage, Verdict, Withdrawal, Withdrawn};
 use crate::gate::call::next::Stopped;
 use crate::gate::call::out::Out;
 use crate::gate::call::{entries, pinning, replies};

@@ -26,26 +26,6 @@ use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
 impl Gate {
-    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
-    pub(in crate::gate) fn prune_grants(&mut self) {
-        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
-    }
-
-    /// What a step may read.
-    pub(in crate::gate) fn context(&self) -> Context<'_> {
-        Context {
-            config: &self.config,
-            scope: &self.config.scope,
-            rules: &self.rules,
-            grants: &self.grants,
-            host: &self.host,
-            catalog: &self.catalog,
-            calls: &self.calls,
-            out: &self.out,
-            now: self.out.now.wall,
-        }
-    }
-
     /// Takes a call from step to step, until it waits for something or has ended.
     pub(in crate::gate) fn drive(&mut self, mut next: Next) {
         loop {
@@ -118,6 +98,21 @@ impl Gate {
         }
     }
 
+    /// What a step may read.
+    pub(in crate::gate) fn context(&self) -> Context<'_> {
+        Context {
+            config: &self.config,
+            scope: &self.config.scope,
+            rules: &self.rules,
+            grants: &self.grants,
+            host: &self.host,
+            catalog: &self.catalog,
+            calls: &self.calls,
+            out: &self.out,
+            now: self.out.now.wall,
+        }
+    }
+
     /// Puts a call before the operator.
     fn ask(&mut self, mut held: Held, case: Case) -> Next {
         let entry = self.out.record(entries::asked(self.context(), &held, &case.judged));
@@ -131,6 +126,11 @@ impl Gate {
         }
         self.out.wake_for(&held);
         Next::Wait(held, Asking { case, entry, look: None }.into_stage())
+    }
+
+    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
+    pub(in crate::gate) fn prune_grants(&mut self) {
+        grant::prune(&mut self.grants, &self.catalog, &mut self.out);
     }
 
     /// The log has an entry: what waited for it happens now.

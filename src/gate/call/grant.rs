@@ -3,15 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
-use crate::gate::call::held::Held;
-use crate::gate::call::held::Judged;
+use crate::gate::call::held::{Held, Judged};
 use crate::gate::call::out::Out;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
-use crate::gate::grants::Grants;
-use crate::gate::grants::{self, Given, GrantArea, LONGEST};
-use crate::gate::server::catalog::Catalog;
-use crate::gate::server::catalog::ToolLookup;
+use crate::gate::grants;
+use crate::gate::grants::{Given, GrantArea, Grants, LONGEST};
+use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::policy::under::Folder;
 use crate::wire::call::Call;
 

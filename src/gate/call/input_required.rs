@@ -4,15 +4,14 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Kind};
-use crate::gate::Gate;
 use crate::gate::call::held::{Approved, Heartbeat, Held, Stage, Withdrawal};
-use crate::gate::call::round_trips::{self, MOST};
-use crate::gate::call::{question, replies};
+use crate::gate::call::round_trips::MOST;
+use crate::gate::call::{question, replies, round_trips};
 use crate::gate::data::effect::{Effect, OwnLine};
-use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
+use crate::gate::deadline::{FIRST_HEARTBEAT, RETURN};
 use crate::gate::server::flight::Later;
-use crate::gate::state::returns::ShownForm;
-use crate::gate::state::returns::{Owed, Return};
+use crate::gate::state::returns::{Owed, Return, ShownForm};
+use crate::gate::{Gate, deadline};
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
 use crate::wire::line::Line;

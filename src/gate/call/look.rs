@@ -1,10 +1,10 @@
 //! Looks at what a call would touch: before it is judged or asked, when it is approved, and once more before it runs.
 
 use crate::audit::record::By;
-use crate::behavior::arguments::base::{self, Bases};
+use crate::behavior::arguments::base;
+use crate::behavior::arguments::base::Bases;
 use crate::gate::call::context::Context;
-use crate::gate::call::held::Judged;
-use crate::gate::call::held::{Approving, Asking, Case, Forwarding, Held, Looking, StageKind as _};
+use crate::gate::call::held::{Approving, Asking, Case, Forwarding, Held, Judged, Looking, StageKind as _};
 use crate::gate::call::next::Next;
 use crate::gate::call::out::Out;
 use crate::gate::call::replies;

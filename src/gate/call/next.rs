@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt};
-use crate::gate::call::held::Judged;
-use crate::gate::call::held::{Approval, Case, Decided, Denial, Describing, Held, Stage, Verdict};
+use crate::gate::call::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict};
 use crate::gate::data::facts::Look;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;

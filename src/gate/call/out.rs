@@ -1,13 +1,12 @@
 //! What follows from the events of one step: effects, entries of the log, what consoles are shown, when to be woken. A
-//! step adds to it and reads nothing back but the time.
+//! step adds to it, and reads nothing back but the time and how many consoles watch.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::audit::record::{By, Entry, Kind, VerdictWord};
-use crate::gate::call::held::Judged;
-use crate::gate::call::held::{Held, Verdict};
+use crate::gate::call::held::{Held, Judged, Verdict};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
-use crate::behavior::taxonomy::Confidence;
-use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::held::Held;
-use crate::gate::call::held::Judged;
+use crate::behavior::taxonomy::{Confidence, Mutability};
+use crate::gate::call::held::{Held, Judged};
 use crate::gate::call::log::Log;
 use crate::gate::call::out::Out;
 use crate::gate::data::effect::Effect;

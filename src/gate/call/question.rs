@@ -8,11 +8,11 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::behavior::arguments::named::{self, LeftOut};
-use crate::behavior::arguments::path::{self, Leads};
+use crate::behavior::arguments::named::LeftOut;
+use crate::behavior::arguments::path::Leads;
+use crate::behavior::arguments::{named, path};
 use crate::behavior::taxonomy::Badge;
-use crate::gate::call::held::Held;
-use crate::gate::call::held::Judged;
+use crate::gate::call::held::{Held, Judged};
 use crate::wire::call::Origin;
 use crate::wire::reply;
 

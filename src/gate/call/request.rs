@@ -8,8 +8,7 @@ use memchr::memmem::Finder;
 
 use crate::audit::record::Outcome;
 use crate::gate::Gate;
-use crate::gate::call::held::Seen;
-use crate::gate::call::held::Withdrawal;
+use crate::gate::call::held::{Seen, Withdrawal};
 use crate::gate::call::{judgement, replies};
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::report::{ActivityKind, Direction};
