@@ -1,7 +1,9 @@
-//! How long a call may wait: the hosts' own limits, and the margin we keep. A table; owns no clock.
-//!
-//! A host that gives up and retries while the operator approves the first call would run it twice, so every hold ends
-//! before the host's own limit.
+//! How long a call may wait: the hosts' own limits, which are data (`assets/patience.toml`), and the margin we keep. Owns no
+//! clock.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
 
 /// Seconds in microseconds.
 const SECOND: u64 = 1_000_000;
@@ -22,42 +24,51 @@ pub const RETURN: u64 = 60 * SECOND;
 /// How long an `input_required` answer may be continued.
 pub const CONTINUE: u64 = 600 * SECOND;
 
-/// After how many microseconds a host gives up on a call (`None`: never), and whether progress notifications restart
-/// that time, by the name that it gives itself (measured; the specification leaves it open).
-fn patience(host: Option<&str>) -> (Option<u64>, bool) {
-    /// How the name begins, whether that is the whole name, the limit in seconds, and whether progress restarts it.
-    const HOSTS: [(&str, bool, Option<u64>, bool); 10] = [
-        ("claude-code", true, Some(1800), true),
-        ("opencode", true, Some(60), true),
-        ("copilot-cli", true, Some(180), true),
-        ("github-copilot-developer", true, Some(180), true),
-        ("codex-mcp-client", true, Some(300), false),
-        ("claude-ai", true, Some(240), false),
-        ("gemini-cli-mcp-client", false, Some(600), false),
-        ("qwen-", false, Some(600), false),
-        ("goose", false, Some(300), false),
-        ("visual studio code", false, None, false),
-    ];
-    let name = host.unwrap_or_default();
-    let is_host = |(start, is_all, ..): &&(&str, bool, Option<u64>, bool)| {
-        name.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
-            && (!is_all || name.len() == start.len())
-    };
-    let (_, _, seconds, progress_extends) = HOSTS.iter().find(is_host).unwrap_or(&("", false, Some(60), false));
-    (seconds.map(|seconds| seconds * SECOND), *progress_extends)
+/// How long a host that tells no name, or one that is not known, waits for a call, in seconds.
+const UNKNOWN: u64 = 60;
+
+/// A host, by the name that it gives itself.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Patience {
+    name: &'static str,
+    #[serde(default)]
+    whole: bool,
+    seconds: Option<u64>,
+    #[serde(default)]
+    extends: bool,
+    #[serde(default)]
+    bare: bool,
+    says: Option<&'static str>,
 }
 
-/// What a host does while its call waits that the operator cannot see, by the name it gives itself (measured).
-pub fn silence(host: &str) -> Option<&'static str> {
-    let name = host.to_ascii_lowercase();
-    match name.as_str() {
-        "claude-code" => Some("Claude Code stops waiting after 2 min, and still takes the answer later"),
-        _ if name.starts_with("gemini-cli-mcp-client") || name.starts_with("qwen-") => {
-            Some("it does not say when its user presses Esc: the call may no longer be wanted")
-        }
-        "zed" => Some("it does not say when it gives up: the call may no longer be wanted"),
-        _ => None,
+/// Every host that was measured; none if the file were broken, which a test would say.
+static HOSTS: LazyLock<Vec<Patience>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    #[serde(bound(deserialize = "'de: 'static"))]
+    struct File {
+        host: Vec<Patience>,
     }
+    toml::from_str(include_str!("../../assets/patience.toml")).map(|File { host }| host).unwrap_or_default()
+});
+
+fn known(name: &str) -> Option<&'static Patience> {
+    let is_it = |host: &&Patience| {
+        let start = name.get(..host.name.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(host.name))
+            && (!host.whole || name.len() == host.name.len())
+    };
+    HOSTS.iter().find(is_it)
+}
+
+/// What a host does while its call waits that the operator cannot see, by the name it gives itself.
+pub fn silence(host: &str) -> Option<&'static str> {
+    known(host).and_then(|host| host.says)
+}
+
+/// Whether a host shows its user nothing of a call that waits, by the name it gives itself.
+pub fn is_bare(host: &str) -> bool {
+    known(host).is_some_and(|host| host.bare)
 }
 
 /// How long one request is held at most (microseconds); `None`: it can wait for as long as the operator takes.
@@ -65,11 +76,37 @@ pub fn silence(host: &str) -> Option<&'static str> {
 /// `host_limit` overrides the table; `has_token` tells whether heartbeats can keep this request alive. The margin is a tenth of
 /// the host's limit, at least five seconds, at most half of it.
 pub fn hold(host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> Option<u64> {
-    let (known, progress_extends) = patience(host);
-    let limit = match host_limit {
-        Some(limit) => limit,
-        None if progress_extends && has_token => return None,
-        None => known?,
+    let known = host.and_then(known);
+    let limit = match (host_limit, known) {
+        (Some(limit), _) => limit,
+        (None, Some(host)) if host.extends && has_token => return None,
+        (None, Some(host)) => host.seconds? * SECOND,
+        (None, None) => UNKNOWN * SECOND,
     };
     Some(limit - (limit / 10).max(5 * SECOND).min(limit / 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SECOND, hold, is_bare, silence};
+
+    #[test]
+    fn each_host_is_held_for_less_than_it_waits() {
+        for (host, token, seconds) in [
+            (Some("claude-code"), false, Some(1620)),
+            (Some("claude-code"), true, None),
+            (Some("claude-code-action"), false, Some(54)),
+            (Some("codex-mcp-client"), true, Some(270)),
+            (Some("Gemini-CLI-mcp-client-files"), true, Some(540)),
+            (Some("@cline/core"), false, Some(54)),
+            (Some("Visual Studio Code - Insiders"), false, None),
+            (Some("é"), false, Some(54)),
+            (None, true, Some(54)),
+        ] {
+            assert_eq!(hold(None, host, token), seconds.map(|seconds| seconds * SECOND), "{host:?} {token}");
+        }
+        assert_eq!(hold(Some(6 * SECOND), Some("claude-code"), true), Some(3 * SECOND));
+        assert!(is_bare("opencode") && is_bare("@cline/core") && !is_bare("opencode-2") && !is_bare("claude-code"));
+        assert!(silence("qwen-cli").is_some_and(|says| says.contains("Esc")) && silence("codex-mcp-client").is_none());
+    }
 }

@@ -161,7 +161,7 @@ impl Gate {
                         held.ticket, self.config.console
                     ),
                 };
-                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.progress(), &says)));
+                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.sent, &says)));
             }
             let next = beat.next;
             self.out.wake_by(next);

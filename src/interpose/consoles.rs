@@ -187,7 +187,8 @@ impl Consoles {
     /// Puts a call before every console; where there is none, a notice says that it waits.
     pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
         if self.attached() == 0 {
-            self.registration.waiting.say(now, &call.ticket, &call.server, &call.effect, call.silence.as_deref());
+            let about = (&*call.ticket, &*call.server, &*call.effect);
+            self.registration.waiting.say(now, about, call.silence.as_deref(), call.bare);
         }
         if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
             return self.broadcast(&FromWrapper::Held { call });

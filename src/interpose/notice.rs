@@ -2,12 +2,14 @@
 //! and on the desktop, at most one a minute that a call waits; and our own diagnostics, a file per day in the state folder,
 //! never a standard stream.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
+use rustix::fs::OFlags;
+use rustix::termios::{LocalModes, tcgetattr};
 use tracing::level_filters::LevelFilter;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::fmt::MakeWriter;
@@ -34,28 +36,46 @@ pub struct Waiting {
     console: String,
     /// `None` where the operator wants none.
     desktop: Option<Desktop>,
+    /// The terminal whose bell is rung for hosts that show nothing; `None` where the operator wants none.
+    bell: Option<PathBuf>,
     last: Option<u64>,
 }
 
 impl Waiting {
-    pub fn new(console: String, desktop: Option<Desktop>) -> Self {
-        Self { console, desktop, last: None }
+    pub fn new(console: String, desktop: Option<Desktop>, bell: Option<PathBuf>) -> Self {
+        Self { console, desktop, bell, last: None }
     }
 
-    /// Says that a call waits, unless that was said a moment ago: one notice for a burst.
-    pub fn say(&mut self, now: Now, ticket: &str, server: &str, effect: &str, host: Option<&str>) {
+    /// Says that a call waits, unless that was said a moment ago: one notice for a burst. `host`: what the operator cannot see of
+    /// it; `is_bare`: it shows its user nothing of the wait.
+    pub fn say(&mut self, now: Now, (ticket, server, effect): (&str, &str, &str), host: Option<&str>, is_bare: bool) {
         if self.last.is_some_and(|last| now.mono < last + PAUSE) {
             return;
         }
         self.last = Some(now.mono);
         let host = host.map(|host| format!(" (the host: {host})")).unwrap_or_default();
         say(&format!("{ticket} waits for approval; run `{}` in a terminal{host}", self.console));
+        if let Some(terminal) = self.bell.as_ref().filter(|_| is_bare) {
+            ring(terminal);
+        }
         if let Some(desktop) = &mut self.desktop {
             let effect: String = written_out(effect).chars().take(EFFECT).collect();
             let server = written_out(server);
             let words = format!("{server}: {effect}. It waits for approval: run {} in a terminal", self.console);
             desktop.show(&words, now.wall);
         }
+    }
+}
+
+/// Rings a terminal's bell, which draws nothing. Where there is none, or the terminal stops whoever writes to it from the
+/// background, it stays silent.
+fn ring(terminal: &Path) {
+    let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
+    let opened = OpenOptions::new().write(true).custom_flags(flags.bits().cast_signed()).open(terminal);
+    if let Ok(mut opened) = opened
+        && tcgetattr(&opened).is_ok_and(|modes| !modes.local_modes.contains(LocalModes::TOSTOP))
+    {
+        let _ = opened.write_all(b"\x07");
     }
 }
 
@@ -108,6 +128,7 @@ impl<'a> MakeWriter<'a> for DayFile {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
     use std::time::{Duration, Instant};
 
     use super::{Desktop, Now, PAUSE, Waiting};
@@ -121,11 +142,13 @@ mod tests {
         let script =
             format!("#!/bin/sh\nfor word; do last=$word; done\nprintf '%s\\n' \"$last\" >> '{}'\n", said.display());
         write_program(&program, &script);
-        let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())));
+        let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())), None);
         let at = |mono: u64| Now { mono, wall: i64::try_from(mono / 1000).unwrap() };
-        waiting.say(at(0), "files-1", "files", "deletes content — /a\n\u{202e}x", None);
-        waiting.say(at(1), "files-1", "files", "the second of a burst", None);
-        waiting.say(at(PAUSE), "files-1", "files", "a minute later", None);
+        for (time, effect) in
+            [(0, "deletes content — /a\n\u{202e}x"), (1, "the second of a burst"), (PAUSE, "a minute later")]
+        {
+            waiting.say(at(time), ("files-1", "files", effect), None, false);
+        }
         let start = Instant::now();
         let read = || fs::read_to_string(&said).unwrap_or_default();
         while read().lines().count() < 2 && start.elapsed() < Duration::from_secs(20) {
@@ -136,5 +159,33 @@ mod tests {
         let of =
             |effect: &str| format!("files: {effect}. It waits for approval: run mcp-approve --home /h in a terminal");
         assert_eq!(lines, [of("a minute later"), of(r"deletes content — /a\u000a\u202ex")]);
+    }
+
+    #[test]
+    fn the_bell_rings_for_hosts_that_show_nothing_and_never_stops_who_rings() {
+        use std::io::{Read, Write};
+
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let pair = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
+        let name = pair.master.tty_name().unwrap();
+        let mut theirs = fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
+        let mut modes = tcgetattr(&theirs).unwrap();
+        let mut screen = pair.master.try_clone_reader().unwrap();
+        let mut ring = |bell: Option<&Path>, is_bare: bool| {
+            let mut waiting = Waiting::new("mcp-approve".into(), None, bell.map(Into::into));
+            waiting.say(Now { mono: 0, wall: 0 }, ("files-1", "files", "deletes content"), None, is_bare);
+            // What is read before this was written by the bell.
+            theirs.write_all(b".").unwrap();
+            let heard = screen.by_ref().bytes().map(Result::unwrap);
+            heard.take_while(|byte| *byte != b'.').collect::<Vec<u8>>()
+        };
+        assert_eq!(ring(Some(&name), true), b"\x07");
+        assert_eq!(ring(Some(&name), false), b"", "the host shows its user that the call waits");
+        assert_eq!(ring(None, true), b"", "the operator wants no notices");
+        assert_eq!(ring(Some(Path::new("/nonexistent")), true), b"");
+        modes.local_modes |= LocalModes::TOSTOP;
+        let theirs = fs::OpenOptions::new().write(true).open(&name).unwrap();
+        tcsetattr(&theirs, OptionalActions::Now, &modes).unwrap();
+        assert_eq!(ring(Some(&name), true), b"", "this terminal stops whoever writes from the background");
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -203,7 +203,11 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let (to_us, consoles) = unbounded_channel();
     let registration = Registration {
         run_dir: places.run_dir(),
-        waiting: notice::Waiting::new(places.console(), desktop(settings.notices, &places)),
+        waiting: notice::Waiting::new(
+            places.console(),
+            desktop(settings.notices, &places),
+            bell(settings.notices, &places),
+        ),
         name: settings.name,
         session: Arc::clone(&session),
         command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -287,6 +291,12 @@ fn desktop(wanted: Notices, places: &Places) -> Option<Desktop> {
         Notices::Desktop => true,
     };
     shows.then(Desktop::default)
+}
+
+/// The host's own terminal, if its bell may be rung. With another home (a test, the demo) notices must be asked for.
+fn bell(wanted: Notices, places: &Places) -> Option<PathBuf> {
+    let rings = wanted == Notices::Desktop || wanted == Notices::Auto && places.root().is_none();
+    rings.then(|| "/dev/tty".into())
 }
 
 fn micros(time: Duration) -> u64 {

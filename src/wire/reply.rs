@@ -72,10 +72,7 @@ pub fn come_back(id: &Id, state: &str, message: Option<&str>) -> Line {
 }
 
 /// A `notifications/progress` heartbeat for a held call. `token` is the JSON token as the host wrote it.
-///
-/// A `progress` that is no number of JSON's (infinite, NaN) is written as 0.
-pub fn progress(token: &str, progress: f64, message: &str) -> Line {
-    let progress = if progress.is_finite() { progress } else { 0.0 };
+pub fn progress(token: &str, progress: u32, message: &str) -> Line {
     let message = quoted(message);
     line(format!(
         r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":{token},"progress":{progress},"message":{message}}}}}"#

@@ -133,6 +133,7 @@ pub fn write(ticket: &str) -> Snapshot {
         occurrence: 1,
         earlier: Vec::new(),
         silence: None,
+        bare: false,
     }
 }
 

@@ -255,6 +255,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             occurrence: 1,
             earlier: Vec::new(),
             silence: None,
+            bare: false,
         }),
     }
 }

@@ -22,7 +22,7 @@ fn wrapped(place: &Place) -> Wrapped {
     let (to_us, words) = unbounded_channel();
     let registration = Registration {
         run_dir: place.run.clone(),
-        waiting: Waiting::new("mcp-approve".to_owned(), None),
+        waiting: Waiting::new("mcp-approve".to_owned(), None, None),
         name: "files".to_owned(),
         session: Arc::from("s1"),
         command: Vec::new(),

@@ -61,6 +61,7 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         occurrence: past.times + 1,
         earlier: past.lines,
         silence: silence(context, held),
+        bare: context.host.of(&held.call).is_some_and(|(name, _)| deadline::is_bare(name)),
     }
 }
 

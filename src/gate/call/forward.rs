@@ -70,9 +70,10 @@ pub(super) fn send(
 ) {
     let Approval { case: Case { judged, .. }, verdict, .. } = approval;
     let progress_token = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
-    let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.progress());
+    // The server's own count goes on above the heartbeats, and may begin with 0.
+    let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.sent + 1);
     let is_renamed = !held.round_trips.later.is_empty() || held.round_trips.task.is_some();
-    let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0.0)));
+    let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0)));
     let call = held.call;
     match call.origin() {
         Origin::Host => {}

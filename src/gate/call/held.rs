@@ -70,13 +70,6 @@ pub struct Heartbeat {
     pub sent: u32,
 }
 
-impl Heartbeat {
-    /// The progress last reported to the host. It rises, and is so small that any report of the server is higher.
-    pub fn progress(self) -> f64 {
-        f64::from(self.sent) / 1e6
-    }
-}
-
 /// What is known of a call once it was judged: that its session and its scope allow it, and the judgement.
 #[derive(Debug)]
 pub struct Case {

@@ -39,9 +39,11 @@ pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judg
     let effect = shown(&judged.effect, EFFECT)?;
     let target = judged.target.as_deref().map_or(Some(String::new()), |target| shown(target, EFFECT))?;
     let (server, tool) = (shown(server, EFFECT)?, shown(call.name(), EFFECT)?);
-    let mut text = format!("mcp-approve holds a tool call. Run it?\n\n```\ncall: {}\n", held.ticket);
+    // Some hosts show the first line only. An effect names its target, unless it had to be cut.
+    let names = if effect.contains(&*target) { effect.clone() } else { format!("{effect} — {target}") };
+    let mut text = format!("Run `{tool}`: `{names}`? mcp-approve holds it until you answer.\n\n```\n");
     // Writing to a String does not fail.
-    let _ = write!(text, "server: {server}\ntool: {tool}\neffect: {effect}\n");
+    let _ = write!(text, "call: {}\nserver: {server}\ntool: {tool}\neffect: {effect}\n", held.ticket);
     if !target.is_empty() {
         let _ = writeln!(text, "target: {target}");
     }

@@ -105,6 +105,9 @@ pub struct Snapshot {
     /// What the operator cannot see of the host while the call waits, in our words.
     #[serde(default)]
     pub silence: Option<String>,
+    /// The host shows its user nothing of the wait.
+    #[serde(default)]
+    pub bare: bool,
 }
 
 impl Snapshot {

@@ -39,8 +39,8 @@ pub struct Flight {
     pub later: Vec<Later>,
     /// The task that its host was given: the answer goes there, and not to its request.
     pub task: Option<Arc<str>>,
-    /// Its progress token, and the progress last reported to its host while it was held.
-    pub reported: Option<(Id, f64)>,
+    /// Its progress token, and what is added to the server's progress: its host was told of the wait in whole numbers.
+    pub reported: Option<(Id, u32)>,
 }
 
 /// A request the host came back with.
@@ -62,7 +62,7 @@ impl Flight {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Progress {
     Passes,
-    /// The line gets the token of the request that is open now, or a little more progress than was last reported.
+    /// The line has the token of the request that is open now, or its numbers go on above ours.
     Changed(Line),
     /// The host wants no such report.
     Drops,
@@ -109,9 +109,6 @@ pub struct Continued {
 const CONTINUATIONS: usize = 64;
 /// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
 const FLIGHTS: usize = 20_000;
-
-/// By how much progress rises from one report to the next, where the server's own number does not.
-const STEP: f64 = 1e-6;
 
 /// All calls in flight.
 #[derive(Debug, Default)]
@@ -178,6 +175,7 @@ impl Flights {
             #[serde(rename = "progressToken")]
             token: serde_json::Value,
             progress: f64,
+            total: Option<f64>,
         }
         if self.tokens.is_empty() {
             return Progress::Passes;
@@ -189,22 +187,22 @@ impl Flights {
             // The task extension has no progress notifications.
             return Progress::Drops;
         }
-        let mut changed = None;
-        if let Some((_, reported)) = &mut flight.reported
-            && params.progress <= *reported
-        {
-            *reported += STEP;
-            changed = Some(rename::with_param(line, "progress", &reported.to_string()));
+        let ours = flight.reported.as_ref().map_or(0, |(_, ours)| *ours);
+        if ours == 0 && flight.later.is_empty() {
+            return Progress::Passes;
         }
-        if let Some(later) = flight.later.last() {
-            let line = changed.as_ref().map_or(Some(line), Option::as_ref);
-            let token = line.zip(later.token.as_deref());
-            changed = Some(token.and_then(|(line, token)| rename::with_param(line, "progressToken", token)));
-        }
-        match changed {
-            None => Progress::Passes,
-            Some(line) => line.map_or(Progress::Drops, Progress::Changed),
-        }
+        let (total, later) = (params.total, flight.later.last());
+        let counted = |line: Line, member: &str, number: f64| match ours {
+            0 => Some(line),
+            _ => rename::with_param(&line, member, &(number.max(0.0) + f64::from(ours)).to_string()),
+        };
+        counted(line.clone(), "progress", params.progress)
+            .and_then(|line| total.map_or(Some(line.clone()), |total| counted(line, "total", total)))
+            .and_then(|line| match later {
+                None => Some(line),
+                Some(later) => rename::with_param(&line, "progressToken", later.token.as_deref()?),
+            })
+            .map_or(Progress::Drops, Progress::Changed)
     }
 
     /// Whether too many calls wait for an answer to take more.
