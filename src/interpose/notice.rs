@@ -170,7 +170,7 @@ mod tests {
         let name = pair.master.tty_name().unwrap();
         let mut theirs = fs::OpenOptions::new().read(true).write(true).open(&name).unwrap();
         let mut modes = tcgetattr(&theirs).unwrap();
-        let mut screen = pair.master.try_clone_reader().unwrap();
+        let mut screen = std::io::BufReader::new(pair.master.try_clone_reader().unwrap());
         let mut ring = |bell: Option<&Path>, is_bare: bool| {
             let mut waiting = Waiting::new("mcp-approve".into(), None, bell.map(Into::into));
             waiting.say(Now { mono: 0, wall: 0 }, ("files-1", "files", "deletes content"), None, is_bare);
