@@ -36,6 +36,7 @@
 //!   behavior   what a call is: identity, evidence, hazards             (pure)
 //!   capability what a server can do: schemas, signatures, scope        (pure)
 //!   mcp        what MCP says on the wire, per revision                 (pure)
+//!   signing    verdicts with an SSH signature: what is signed, who may sign  (pure)
 //!   text       rows, columns, plain text, times                        (pure)
 //!   wire       bytes <-> JSON-RPC                                      (pure)
 //! ```
@@ -78,5 +79,6 @@ pub mod mcp;
 pub mod operator;
 pub mod pins;
 pub mod policy;
+pub mod signing;
 pub mod text;
 pub mod wire;

@@ -15,5 +15,6 @@ mod capability;
 mod hosts;
 mod paper;
 mod policy;
+mod signing;
 mod tidy;
 mod wire;

@@ -10,8 +10,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer and the layers it may name. An arrow up wants an event or an effect instead.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 17] = [
     ("wire", &[]),
+    ("signing", &["wire"]),
     ("mcp", &["wire"]),
     ("capability", &["wire", "mcp"]),
     ("behavior", &["wire", "mcp", "capability"]),
@@ -45,8 +46,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
 ];
 
 /// Files that ask the world nothing: no runtime, no file, no clock, no environment, no thread, no terminal, no database.
-const PURE: [&str; 29] = [
-    "wire/", "mcp/", "capability/", "behavior/", "policy/", "gate/", "audit/record.rs", "audit/chain.rs",
+const PURE: [&str; 30] = [
+    "wire/", "signing/", "mcp/", "capability/", "behavior/", "policy/", "gate/", "audit/record.rs", "audit/chain.rs",
     "audit/body.rs", "audit/redact.rs", "audit/fields.rs", "audit/moment.rs", "audit/numbers.rs", "audit/search.rs",
     "audit/tally.rs", "link/message.rs", "console/card", "console/model", "console/update", "console/view",
     "console/pages", "console/palette.rs", "console/panel.rs", "console/maker.rs", "console/risk.rs",
@@ -58,7 +59,8 @@ const WORLDLY: [&str; 14] = [
 ];
 
 /// Crates and calls with one door each.
-const DOORS: [(&str, &[&str]); 8] = [
+const DOORS: [(&str, &[&str]); 9] = [
+    ("use ring", &["signing/sshsig.rs"]),
     ("sha2", &["wire/digest.rs"]),
     ("jsonschema", &["capability/schema.rs"]),
     ("rusqlite", &["audit/store", "pins/", "cli/demo/tools.rs"]),
@@ -70,7 +72,8 @@ const DOORS: [(&str, &[&str]); 8] = [
 ];
 
 /// How many packages the lock file may name. Raise it with a reason in the same commit.
-const LOCK_CEILING: usize = 277;
+/// Last raised by 13, for ring: it verifies the signatures of operators, and is the smallest set of crates that can.
+const LOCK_CEILING: usize = 290;
 
 const NO_NAMES: [&str; 5] = ["utils", "helpers", "common", "manager", "types_common"];
 

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{check, code, sources};
 
 /// The layers that are read so.
-const LAYERS: [&str; 16] = [
-    "wire", "text", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link", "hosts",
-    "operator", "console", "interpose", "cli",
+const LAYERS: [&str; 17] = [
+    "wire", "signing", "text", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link",
+    "hosts", "operator", "console", "interpose", "cli",
 ];
 
 /// Files or rooms that import each other, and why that is as it should be.

@@ -1,0 +1,12 @@
+//! Verdicts that carry an SSH signature: what is signed, who may sign, and whether a signature is good. Pure: time, chance and
+//! the texts of files come in as arguments.
+//!
+//! [`verdict::SignedVerdict`] is the proof. It is made only of statement, signature, allowed signers and the card that waits.
+
+#![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
+
+pub mod grade;
+pub mod signers;
+pub mod sshsig;
+pub mod statement;
+pub mod verdict;

@@ -1,0 +1,8 @@
+//! Signed verdicts: statements, signatures, lists of signers and the proof, one line per case; and against the real ssh-keygen.
+
+mod bed;
+mod forgeries;
+mod formats;
+mod lists;
+mod sshkeygen;
+mod statements;
