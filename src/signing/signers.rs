@@ -113,7 +113,7 @@ impl Signers {
     /// Reads both lists. Times without `Z` are local to `zone`.
     ///
     /// # Errors
-    /// Every line that cannot be read; then nobody may sign.
+    /// Every line that cannot be read; then no key may sign.
     pub fn read(allowed: &str, revoked: &str, zone: &TimeZone) -> Result<Self, Vec<LineError>> {
         let mut errors = Vec::new();
         let entries = lines(allowed, List::Allowed, &mut errors, |line, text| entry(line, text, zone));
@@ -380,7 +380,7 @@ fn moment(text: &str, zone: &TimeZone) -> Result<i64, String> {
 /// Whether a pattern of `*`, `?` and plain bytes matches all of a text. Linear but for each `*`, which is tried from the last.
 fn matches_pattern(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut read) = (0, 0);
-    // Where the last `*` stood, and how much of the text it took so far.
+    // Where the last `*` is, and how much of the text it took so far.
     let mut star: Option<(usize, usize)> = None;
     while let Some(byte) = text.get(read) {
         match pattern.get(at) {
@@ -390,9 +390,9 @@ fn matches_pattern(pattern: &[u8], text: &[u8]) -> bool {
             }
             Some(wanted) if wanted == byte || *wanted == b'?' => (at, read) = (at + 1, read + 1),
             Some(_) | None => match star {
-                Some((stood, taken)) => {
-                    star = Some((stood, taken + 1));
-                    (at, read) = (stood + 1, taken + 1);
+                Some((from, taken)) => {
+                    star = Some((from, taken + 1));
+                    (at, read) = (from + 1, taken + 1);
                 }
                 None => return false,
             },

@@ -86,7 +86,7 @@ fn each_line_says_who_may_sign() {
 }
 
 #[test]
-fn a_line_that_is_wrong_is_named_and_nobody_may_sign() {
+fn a_line_that_is_wrong_is_named_and_no_key_may_sign() {
     const TIME: &str = "is not a time: write YYYYMMDD, YYYYMMDDHHMM or YYYYMMDDHHMMSS, and Z after it for UTC";
     let sound = "mara@example.com KEY\n";
     for (line, why) in [
