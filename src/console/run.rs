@@ -62,7 +62,45 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         problems,
     };
     let outside = Outside { places: places.clone(), now, editor: editor(), notice, mouse: wanted.mouse, process };
-    run(settings, &outside, begin)
+    let (heard_here, inbox) = mpsc::channel();
+    let link = heard_here.clone();
+    let post = move |event| {
+        // A console that is closing no longer listens.
+        let _ = link.send(Input::Link(Box::new(event)));
+    };
+    if let Some(multiplexer) = multiplexer() {
+        post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
+    }
+    let me = Me {
+        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        pid: std::process::id(),
+    };
+    let clients = Clients::watch(&places.run_dir(), me, post)?;
+    let sources = Sources {
+        log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
+        places: places.clone(),
+        now: outside.now,
+    };
+    let found = heard_here.clone();
+    let ask = log_reader::start(sources, move |finding| {
+        let _ = found.send(Input::Found(Box::new(finding)));
+    })?;
+    terminal::end_with_signals(heard_here.clone());
+    let screen = Screen::open(outside.mouse)?;
+    let mut model = Model::new(settings, screen.size()?);
+    let is_page = matches!(begin, Begin::Page(_));
+    if let Begin::Page(page) = begin {
+        model.settings.tour = Tour::Dismissed;
+        model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(*page))), 0)));
+    }
+    let keyboard = Keyboard::start(heard_here, outside.now);
+    let desktop = Desktop::default();
+    let focus = Focus::Unknown;
+    let drawn_at = i64::MIN;
+    let outside = &outside;
+    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at, titled: None, desktop, focus, is_page }
+        .run()
 }
 
 /// Why the console could not run.
@@ -101,52 +139,6 @@ pub fn restore() {
 
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
-
-/// Runs the console until the operator leaves or the terminal goes away.
-///
-/// # Errors
-/// [`RunError`] when the terminal or the link fails.
-fn run(settings: Settings, outside: &Outside, begin: Begin) -> Result<End, RunError> {
-    let (heard_here, inbox) = mpsc::channel();
-    let places = &outside.places;
-    let link = heard_here.clone();
-    let post = move |event| {
-        // A console that is closing no longer listens.
-        let _ = link.send(Input::Link(Box::new(event)));
-    };
-    if let Some(multiplexer) = multiplexer() {
-        post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
-    }
-    let me = Me {
-        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        pid: std::process::id(),
-    };
-    let clients = Clients::watch(&places.run_dir(), me, post)?;
-    let sources = Sources {
-        log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
-        places: places.clone(),
-        now: outside.now,
-    };
-    let found = heard_here.clone();
-    let ask = log_reader::start(sources, move |finding| {
-        let _ = found.send(Input::Found(Box::new(finding)));
-    })?;
-    terminal::end_with_signals(heard_here.clone());
-    let screen = Screen::open(outside.mouse)?;
-    let mut model = Model::new(settings, screen.size()?);
-    let is_page = matches!(begin, Begin::Page(_));
-    if let Begin::Page(page) = begin {
-        model.settings.tour = Tour::Dismissed;
-        model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(*page))), 0)));
-    }
-    let keyboard = Keyboard::start(heard_here, outside.now);
-    let desktop = Desktop::default();
-    let focus = Focus::Unknown;
-    let drawn_at = i64::MIN;
-    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at, titled: None, desktop, focus, is_page }
-        .run()
-}
 
 struct Loop<'a> {
     outside: &'a Outside,

@@ -42,7 +42,6 @@ pub enum Sought {
     Led,
 }
 
-/// Activity: everything that passes.
 #[derive(Debug, Default)]
 pub struct ActivityPage {
     pub list: ListState,
@@ -51,7 +50,6 @@ pub struct ActivityPage {
     pub following: Following,
 }
 
-/// What passed, with the server it passed.
 #[derive(Clone, Debug)]
 pub struct Passed {
     pub server: String,
@@ -61,7 +59,6 @@ pub struct Passed {
     pub source: EntrySource,
 }
 
-/// Where an entry of Activity comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntrySource {
     Live,
@@ -69,12 +66,10 @@ pub enum EntrySource {
     FromLog,
 }
 
-/// Whether Activity follows the newest entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Following {
     #[default]
     Newest,
-    /// It stays where the operator looks.
     Stays,
 }
 
@@ -163,7 +158,6 @@ pub struct Window {
     pub opens: Opens,
 }
 
-/// Whether a sheet opens by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Opens {
     #[default]
@@ -191,7 +185,6 @@ pub struct ToolsPage {
 }
 
 impl ToolsPage {
-    /// What is remembered of a line's tool.
     pub fn pinned(&self, line: &ToolLine) -> Option<&PinnedTool> {
         match line.subject {
             Subject::Pinned(at) => self.pins.as_ref()?.tools.get(at),
@@ -210,7 +203,6 @@ impl ToolsPage {
     }
 }
 
-/// A tool as its screen lists it.
 #[derive(Clone, Debug, Default)]
 pub struct ToolLine {
     pub subject: Subject,
@@ -259,7 +251,6 @@ impl ToolLine {
     }
 }
 
-/// What a line of Tools is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Subject {
     /// A tool that no server remembered here has described.
@@ -273,12 +264,10 @@ pub enum Subject {
     Page(usize),
 }
 
-/// Where a tool is known from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolSource {
     /// A running server describes it now.
     Offered,
-    /// Only the log knows it.
     #[default]
     Remembered,
 }
@@ -307,7 +296,6 @@ pub struct RuleHits {
     pub last: Option<i64>,
 }
 
-/// A line of Rules.
 #[derive(Clone, Debug)]
 pub enum RuleEntry {
     /// A changed policy file waits; `session` is one of those that report it.
@@ -322,7 +310,6 @@ pub enum RuleEntry {
         card: Box<GrantCard>,
     },
     Rule(RuleHits),
-    /// What the log suggests; it is in no file.
     Suggested(Arc<SuggestedRule>),
 }
 
@@ -366,17 +353,24 @@ pub struct ServersPage {
     pub ended: Vec<(Connected, i64)>,
 }
 
-/// A line of Servers.
 #[derive(Clone, Debug)]
 pub enum ServerLine {
-    /// The place of a connected wrapper.
-    Running(usize),
-    /// One that ended while we looked.
-    Ended(usize),
-    /// The place of one that a host starts without mcp-approve.
-    Unwrapped(usize),
-    /// One that only the log knows.
+    Running(Box<Connected>),
+    /// One that ended while we looked, with the moment.
+    Ended(Box<Connected>, i64),
+    Unwrapped(Unwrapped),
+    /// One that only the log knows, by its session.
     Past(String, Box<SessionTally>),
+}
+
+impl ServerLine {
+    pub fn server(&self) -> &str {
+        match self {
+            Self::Running(one) | Self::Ended(one, _) => &one.wrapper.server,
+            Self::Unwrapped(one) => &one.server,
+            Self::Past(_, session) => &session.server,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -5,17 +5,14 @@ use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
-use std::sync::Arc;
 
-use super::call::Decisions;
-use super::call::{CallKey, Held, Listed};
+use super::call::{CallKey, Decisions, Held, Listed};
 use super::lists::ListState;
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
 
-/// The Waiting screen.
 #[derive(Debug, Default)]
 pub struct Queue {
     /// In order of arrival at this console.
@@ -30,7 +27,6 @@ pub struct Queue {
     selected_at: usize,
     pub selected: Option<CallKey>,
     pub picked: Picked,
-    /// The first line on screen.
     pub top: usize,
     /// Calls the operator marked; those that are over no longer count.
     pub marked: BTreeSet<CallKey>,
@@ -43,7 +39,6 @@ pub struct Queue {
     pub confirming: Option<CallKey>,
 }
 
-/// The order of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     #[default]
@@ -53,7 +48,6 @@ pub enum Sort {
     Server,
 }
 
-/// Whether identical calls are one row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Grouping {
     #[default]
@@ -61,7 +55,6 @@ pub enum Grouping {
     Each,
 }
 
-/// Who chose the selected call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Picked {
     /// No one: it is the oldest known call, and until it is armed an older one takes its place.
@@ -78,7 +71,6 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// All calls of the row, in the order of the queue.
     pub fn members(&self) -> impl Iterator<Item = &'a Held> {
         std::iter::once(self.lead).chain(self.rest.iter().copied())
     }
@@ -88,35 +80,9 @@ impl<'a> Group<'a> {
     }
 }
 
-/// What the place of a call in the queue depends on. Holds its card, so that its address cannot become another card's.
-#[derive(Clone, Debug)]
-struct Mark {
-    snapshot: Arc<Snapshot>,
-    class: u64,
-    waits: bool,
-    is_over: bool,
-}
-
-impl Mark {
-    fn of(held: &Held) -> Self {
-        let snapshot = Arc::clone(&held.snapshot);
-        Self { snapshot, class: held.class, waits: held.waits(), is_over: held.is_over() }
-    }
-
-    fn is_of(&self, held: &Held) -> bool {
-        Arc::ptr_eq(&self.snapshot, &held.snapshot)
-            && (self.class, self.waits, self.is_over) == (held.class, held.waits(), held.is_over())
-    }
-}
-
 /// The queue as it was last laid out, as indexes into the list of calls.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    marks: Vec<Mark>,
-    sort: Sort,
-    grouping: Grouping,
-    /// The filter as it was typed.
-    find: String,
     order: Vec<usize>,
     rows: Vec<Vec<usize>>,
     /// The row of each call, by its index in the list of calls; `None` where the filter leaves it out.
@@ -128,10 +94,9 @@ pub struct Rows {
 /// Whether the queue as it was last laid out still fits the calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Laid {
-    /// Calls may have come, changed or gone since: each is compared.
+    /// Calls may have come, changed or gone since.
     #[default]
     Perhaps,
-    /// Nothing has changed since.
     AsCalls,
 }
 
@@ -181,8 +146,7 @@ impl Rows {
         if servers.len() < 2 {
             servers.clear();
         }
-        let (marks, find) = (calls.iter().map(Mark::of).collect(), filter.find.clone());
-        Self { marks, sort, grouping, find, order, rows, row_of, servers }
+        Self { order, rows, row_of, servers }
     }
 
     pub fn len(&self) -> usize {
@@ -216,7 +180,6 @@ impl Lines {
         self.servers.get(self.open).cloned().unwrap_or_default()
     }
 
-    /// Whether servers have separate lines.
     pub fn names_servers(&self) -> bool {
         !self.servers.is_empty()
     }
@@ -307,7 +270,6 @@ impl Queue {
         calls
     }
 
-    /// The queue in its order.
     pub fn order(&self) -> Vec<&Held> {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
@@ -320,16 +282,10 @@ impl Queue {
 
     /// The rows of the queue: as they were last laid out, or laid out again if the calls have changed since.
     pub fn rows(&self) -> Cow<'_, Rows> {
-        let laid = &self.laid;
-        let filter = &self.filter;
-        let fresh = (laid.sort, laid.grouping, laid.marks.len()) == (self.sort, self.grouping, self.calls.len())
-            && laid.find == filter.find
-            && (self.laid_is == Laid::AsCalls
-                || laid.marks.iter().zip(&self.calls).all(|(mark, held)| mark.is_of(held)));
-        match fresh {
-            true => Cow::Borrowed(laid),
-            false => Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping, filter)),
+        if self.laid_is == Laid::AsCalls && self.laid.row_of.len() == self.calls.len() {
+            return Cow::Borrowed(&self.laid);
         }
+        Cow::Owned(Rows::lay(&self.calls, self.sort, self.grouping, &self.filter))
     }
 
     /// Keeps the rows for the next frames, and the place of the selected call.
@@ -341,7 +297,7 @@ impl Queue {
         self.selected_at = self.selected.as_ref().and_then(|key| self.place_of(key)).unwrap_or(0);
     }
 
-    /// Something is about to change: the rows are compared with the calls before they are used again.
+    /// Something is about to change: the rows are laid out again before they are used.
     pub(in crate::console) fn invalidate_rows(&mut self) {
         self.laid_is = Laid::Perhaps;
     }
@@ -366,12 +322,10 @@ impl Queue {
         }
     }
 
-    /// The row that the selected call is in, counted from the first.
     pub fn selected_row(&self, rows: &Rows) -> Option<usize> {
         rows.row_of.get(self.place_of(self.selected.as_ref()?)?).copied().flatten()
     }
 
-    /// The lines of the queue.
     pub fn lines(&self, rows: &Rows) -> Lines {
         let at = self.selected_row(rows).unwrap_or(0);
         let open = rows.servers.iter().position(|rows| rows.contains(&at)).unwrap_or(0);
@@ -394,7 +348,6 @@ impl Queue {
         top.clamp((at + 1).saturating_sub(page), if is_first { at - 1 } else { at })
     }
 
-    /// The row that the selected call is in.
     pub fn selected_group(&self) -> Option<Group<'_>> {
         let lead = self.selection()?;
         let mut rest = Vec::new();

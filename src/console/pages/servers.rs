@@ -5,7 +5,6 @@ use crate::console::model::{Connected, Model, ServerLine};
 use crate::console::rows::{Entries, promise};
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
-use crate::operator::found::Unwrapped;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::text::time;
@@ -37,41 +36,10 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// A line of the list, with what is known of its server now.
-#[derive(Clone, Copy)]
-enum Shown<'a> {
-    Running(&'a Connected),
-    /// With the time at which it ended.
-    Ended(&'a Connected, i64),
-    Unwrapped(&'a Unwrapped),
-    /// By its session.
-    Past(&'a str, &'a SessionTally),
-}
-
-impl<'a> Shown<'a> {
-    fn of(model: &'a Model, line: &'a ServerLine) -> Option<Self> {
-        Some(match line {
-            ServerLine::Running(at) => Self::Running(model.wrappers.get(*at)?),
-            ServerLine::Ended(at) => model.servers.ended.get(*at).map(|(one, when)| Self::Ended(one, *when))?,
-            ServerLine::Unwrapped(at) => Self::Unwrapped(model.servers.unwrapped.get(*at)?),
-            ServerLine::Past(session, tally) => Self::Past(session, tally),
-        })
-    }
-
-    fn server(self) -> &'a str {
-        match self {
-            Self::Running(one) | Self::Ended(one, _) => &one.wrapper.server,
-            Self::Unwrapped(one) => &one.server,
-            Self::Past(_, session) => &session.server,
-        }
-    }
-}
-
 pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
-    let of = |line| Shown::of(model, line);
-    let first = || model.servers.lines.iter().take(200).filter_map(of);
-    let most = |cell: fn(&Model, Shown<'_>) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
-    let names = || first().map(Shown::server);
+    let first = || model.servers.lines.iter().take(200);
+    let most = |cell: fn(&Model, &ServerLine) -> Row| first().map(|line| cell(model, line).width()).max().unwrap_or(0);
+    let names = || first().map(ServerLine::server);
     let name = NameColumn::of(names(), 12).width;
     let bars = if model.servers.latencies.is_empty() { 0 } else { 12 };
     let (state, calls, failed) = (most(state), most(calls), most(failed));
@@ -88,39 +56,38 @@ pub(super) fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) 
     let columns = Columns::default().left(0, 3, "").left(0, name, "").left(1, state, "").right(1, calls, "");
     let columns = columns.right(1, failed, "").left(2, bars, "").left(2, about, "");
     let names = NameColumn::within(names(), name);
-    let shown = range.filter_map(|at| model.servers.lines.get(at)).filter_map(of);
+    let shown = range.filter_map(|at| model.servers.lines.get(at));
     shown.map(|line| row(model, line, &columns, (names, bars))).collect()
 }
 
-fn row(model: &Model, line: Shown<'_>, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
+fn row(model: &Model, line: &ServerLine, columns: &Columns, (names, bars): (NameColumn, usize)) -> Row {
     let (mark, tone, bars) = match line {
-        Shown::Running(one) => (mark(one), Tone::Strong, spark(model, one, bars)),
-        Shown::Ended(..) | Shown::Past(..) => (quiet(" ○ "), Tone::Quiet, Row::default()),
-        Shown::Unwrapped(_) => (danger(" ✗ "), Tone::Danger, Row::default()),
+        ServerLine::Running(one) => (mark(one), Tone::Strong, spark(model, one, bars)),
+        ServerLine::Ended(..) | ServerLine::Past(..) => (quiet(" ○ "), Tone::Quiet, Row::default()),
+        ServerLine::Unwrapped(_) => (danger(" ✗ "), Tone::Danger, Row::default()),
     };
     let name = names.cell(tone, line.server());
     columns.row([mark, name, state(model, line), calls(model, line), failed(model, line), bars, about(model, line)])
 }
 
 /// Its host, or the part of its tools that the scope leaves.
-fn about(_: &Model, line: Shown<'_>) -> Row {
+fn about(_: &Model, line: &ServerLine) -> Row {
     match line {
-        Shown::Running(one) if !one.status.scope.is_empty() => foreign(Tone::Warn, &one.status.scope),
-        Shown::Running(one) => foreign(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet")),
-        Shown::Unwrapped(one) => foreign(Tone::Quiet, &one.host),
-        Shown::Ended(..) | Shown::Past(..) => Row::default(),
+        ServerLine::Running(one) if !one.status.scope.is_empty() => foreign(Tone::Warn, &one.status.scope),
+        ServerLine::Running(one) => foreign(Tone::Quiet, one.status.host.as_deref().unwrap_or("no host yet")),
+        ServerLine::Unwrapped(one) => foreign(Tone::Quiet, &one.host),
+        ServerLine::Ended(..) | ServerLine::Past(..) => Row::default(),
     }
 }
 
-/// Its state: what waits, or when it ended.
-fn state(model: &Model, line: Shown<'_>) -> Row {
+fn state(model: &Model, line: &ServerLine) -> Row {
     let ago = |word: &str, at: i64| quiet(format!("{word} {} ago", time::span(model.now - at)));
     match line {
-        Shown::Running(one) if one.status.waiting == 0 => Row::default(),
-        Shown::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
-        Shown::Ended(_, when) => ago("ended", when),
-        Shown::Unwrapped(_) => danger("not wrapped"),
-        Shown::Past(_, session) => {
+        ServerLine::Running(one) if one.status.waiting == 0 => Row::default(),
+        ServerLine::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
+        ServerLine::Ended(_, when) => ago("ended", *when),
+        ServerLine::Unwrapped(_) => danger("not wrapped"),
+        ServerLine::Past(_, session) => {
             let word = if session.ended { "ended" } else { "seen" };
             session.last.map_or_else(|| quiet(word), |at| ago(word, at))
         }
@@ -128,12 +95,12 @@ fn state(model: &Model, line: Shown<'_>) -> Row {
 }
 
 /// How many of its calls were decided, as on the other screens: those that wait are beside it.
-fn calls(model: &Model, line: Shown<'_>) -> Row {
+fn calls(model: &Model, line: &ServerLine) -> Row {
     let calls = match line {
-        Shown::Running(one) => decided(&one.status),
-        Shown::Ended(one, _) => decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)),
-        Shown::Past(_, session) => session.calls,
-        Shown::Unwrapped(_) => return Row::default(),
+        ServerLine::Running(one) => decided(&one.status),
+        ServerLine::Ended(one, _) => decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)),
+        ServerLine::Past(_, session) => session.calls,
+        ServerLine::Unwrapped(_) => return Row::default(),
     };
     ours(format!("{} decided", grouped(calls)))
 }
@@ -142,16 +109,15 @@ fn decided(status: &Status) -> u64 {
     status.approved_by_policy + status.approved_by_operator + status.denied
 }
 
-fn failed(_: &Model, line: Shown<'_>) -> Row {
+fn failed(_: &Model, line: &ServerLine) -> Row {
     let failed = match line {
-        Shown::Running(one) => one.status.failed,
-        Shown::Past(_, session) => session.failed,
-        Shown::Ended(..) | Shown::Unwrapped(_) => 0,
+        ServerLine::Running(one) => one.status.failed,
+        ServerLine::Past(_, session) => session.failed,
+        ServerLine::Ended(..) | ServerLine::Unwrapped(_) => 0,
     };
     if failed == 0 { Row::default() } else { danger(format!("{} failed", grouped(failed))) }
 }
 
-/// What the log counts of a wrapper's run.
 fn logged<'a>(model: &'a Model, one: &Connected) -> Option<&'a SessionTally> {
     model.log.counts.as_ref()?.sessions.0.get(&one.wrapper.session)
 }
@@ -187,18 +153,18 @@ pub(super) fn spark(model: &Model, one: &Connected, columns: usize) -> Row {
 }
 
 pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
-    let Some(line) = model.servers.lines.get(at).and_then(|line| Shown::of(model, line)) else {
+    let Some(line) = model.servers.lines.get(at) else {
         return vec![quiet(" This server is not known here.")];
     };
     let date = |at: i64| time::date(at, model.settings.offset);
     let mut rows = Entries::new(width);
     rows.entry("server", foreign(Tone::Strong, line.server()));
     match line {
-        Shown::Running(one) => wrapper(model, one, &mut rows),
-        Shown::Ended(one, when) => {
-            rows.ours("ended", date(when));
+        ServerLine::Running(one) => wrapper(model, one, &mut rows),
+        ServerLine::Ended(one, when) => {
+            rows.ours("ended", date(*when));
             // The wrapper's last report may be older than its last call; the log has all calls.
-            let mut one = one.clone();
+            let mut one = (**one).clone();
             if let Some(session) = logged(model, &one) {
                 let status = &mut one.status;
                 status.calls = status.calls.max(session.calls);
@@ -209,7 +175,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             wrapper(model, &one, &mut rows);
         }
         // A server that is not wrapped.
-        Shown::Unwrapped(one) => {
+        ServerLine::Unwrapped(one) => {
             let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
             rows.says("not wrapped", Tone::Danger, words);
             rows.foreign("host", &one.host);
@@ -217,7 +183,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             rows.entry("to fix", ours("run ").key(model.hint("mcp-approve install")));
             return rows.rows;
         }
-        Shown::Past(name, session) => {
+        ServerLine::Past(name, session) => {
             rows.foreign("session", name);
             rows.ours("first seen", session.first.map(date).unwrap_or_default());
             rows.ours(if session.ended { "ended" } else { "last seen" }, session.last.map(date).unwrap_or_default());

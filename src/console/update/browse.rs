@@ -165,8 +165,7 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
         (Screen::Rules, Screen::Log) => Some(exactly("rule", model.rules.lines.get(list.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
             let session = match model.servers.lines.get(list.at)? {
-                ServerLine::Running(at) => &model.wrappers.get(*at)?.wrapper.session,
-                ServerLine::Ended(at) => &model.servers.ended.get(*at)?.0.wrapper.session,
+                ServerLine::Running(one) | ServerLine::Ended(one, _) => &one.wrapper.session,
                 ServerLine::Past(session, _) => session,
                 ServerLine::Unwrapped(_) => return None,
             };

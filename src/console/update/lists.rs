@@ -33,6 +33,11 @@ pub(super) fn rebuild(model: &mut Model) {
     if let Some(at) = model.rules.lines.iter().position(|line| rule.as_ref().is_some_and(|rule| rule.is(line))) {
         model.rules.list.at = at;
     }
+    rebuild_servers(model);
+}
+
+/// The same for Servers alone.
+pub(super) fn rebuild_servers(model: &mut Model) {
     model.servers.lines = server_lines(model);
 }
 
@@ -252,27 +257,15 @@ fn server_lines(model: &Model) -> Vec<ServerLine> {
         let wrapper = &one.wrapper;
         wanted(&wrapper.server, &wrapper.session, last, &wrapper.command.join(" "))
     };
-    let mut lines: Vec<ServerLine> = Vec::new();
-    for (at, one) in model.wrappers.iter().enumerate() {
-        if of(one, Some(model.now)) {
-            lines.push(ServerLine::Running(at));
-        }
-    }
-    let name = |line: &ServerLine| match line {
-        ServerLine::Running(at) => model.wrappers.get(*at).map(|one| &one.wrapper.server),
-        ServerLine::Ended(_) | ServerLine::Unwrapped(_) | ServerLine::Past(..) => None,
-    };
-    lines.sort_by(|one, other| name(one).cmp(&name(other)));
-    for (at, one) in model.servers.unwrapped.iter().enumerate() {
-        if wanted(&one.server, "", None, &format!("{} {} not wrapped", one.host, one.list)) {
-            lines.push(ServerLine::Unwrapped(at));
-        }
-    }
-    for (at, (one, when)) in model.servers.ended.iter().enumerate().rev() {
-        if of(one, Some(*when)) {
-            lines.push(ServerLine::Ended(at));
-        }
-    }
+    let running = model.wrappers.iter().filter(|one| of(one, Some(model.now)));
+    let mut lines: Vec<ServerLine> = running.map(|one| ServerLine::Running(Box::new(one.clone()))).collect();
+    lines.sort_by(|one, other| one.server().cmp(other.server()));
+    let unwrapped = model.servers.unwrapped.iter();
+    let unwrapped =
+        unwrapped.filter(|one| wanted(&one.server, "", None, &format!("{} {} not wrapped", one.host, one.list)));
+    lines.extend(unwrapped.cloned().map(ServerLine::Unwrapped));
+    let ended = model.servers.ended.iter().rev().filter(|(one, when)| of(one, Some(*when)));
+    lines.extend(ended.map(|(one, when)| ServerLine::Ended(Box::new(one.clone()), *when)));
     let here = |session: &str| {
         let mut wrappers = model.wrappers.iter().chain(model.servers.ended.iter().map(|(one, _)| one));
         wrappers.any(|one| one.wrapper.session == session)
@@ -281,8 +274,7 @@ fn server_lines(model: &Model) -> Vec<ServerLine> {
     let mut past: Vec<_> =
         sessions.filter(|(session, one)| !here(session) && wanted(&one.server, session, one.last, "")).collect();
     past.sort_by_key(|(_, one)| std::cmp::Reverse(one.last));
-    let past =
-        past.into_iter().take(PAST).map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone())));
-    lines.extend(past);
+    let past = past.into_iter().take(PAST);
+    lines.extend(past.map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone()))));
     lines
 }

@@ -85,6 +85,8 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
                 known.status = status;
                 if changed {
                     lists::rebuild(model);
+                } else {
+                    lists::rebuild_servers(model);
                 }
             }
         }
