@@ -25,6 +25,7 @@ mod reviews;
 mod rule_changes;
 mod rulemaker;
 mod scale;
+mod settings;
 mod states;
 mod suggestions;
 mod together;

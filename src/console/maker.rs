@@ -36,7 +36,6 @@ struct Source<'a> {
     /// It waits, so it is among the calls that the rule matches.
     waits: bool,
     dangerous: bool,
-    /// It was denied then.
     denied: bool,
     /// The rule that asks about it or denies it: an allow does not override that.
     stricter: Option<(&'a str, Decision)>,
@@ -181,13 +180,11 @@ fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: 
     policy.is_some_and(|policy| proposal.covers(policy, &question(other, &behavior, &arguments, now)))
 }
 
-/// What a policy is asked of a call that waits.
 fn question<'q>(call: &'q Snapshot, behavior: &'q Behavior, arguments: &'q Value, now: i64) -> Question<'q> {
     let (method, server, tool) = (call.method.as_deref(), &call.server, &call.tool);
     Question { method, server, tool, behavior, arguments, now, recent: None }
 }
 
-/// What rules see as the arguments of a call or another request that waits.
 fn arguments_of(snapshot: &Snapshot) -> Value {
     past::shown(snapshot.method.as_deref(), serde_json::from_str(&snapshot.arguments).unwrap_or(Value::Null))
 }
@@ -211,7 +208,6 @@ fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
     }
 }
 
-/// What the call was found to be, according to its card.
 fn behavior_of(snapshot: &Snapshot) -> Behavior {
     let mut shape = Shape::default();
     snapshot.new.iter().for_each(|(pointer, says)| shape.asks(pointer, says.as_str()));
@@ -368,7 +364,6 @@ pub fn covers(card: &GrantCard) -> Row {
     }
 }
 
-/// What is left of a grant.
 pub fn left_of(card: &GrantCard, now: i64) -> String {
     match (card.until, card.left) {
         (Some(until), _) => format!("{} left", time::span((until - now).max(0))),

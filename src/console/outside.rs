@@ -14,7 +14,6 @@ use crate::link::desktop;
 
 pub use super::model::Process;
 
-/// What the console needs of the world.
 #[derive(Debug)]
 pub struct Outside {
     pub places: Places,
@@ -41,7 +40,6 @@ pub fn multiplexer() -> Option<&'static str> {
     known.into_iter().find_map(|(variable, says)| std::env::var_os(variable).map(|_| says))
 }
 
-/// The operator's editor: VISUAL, EDITOR or `vi`.
 pub fn editor() -> String {
     let named = |name| std::env::var(name).ok().filter(|editor| !editor.trim().is_empty());
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())

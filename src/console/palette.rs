@@ -8,20 +8,16 @@ use super::model::{Model, Palette, Screen};
 use super::rows::{LEVELS, Panel, below, content_rows};
 use crate::text::row::{Row, Tone, key, ours, strong};
 
-/// What a chosen command does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryAction {
     /// As if its key were pressed.
     Press(Action),
     /// It decides a call, so only its own key does it, on the screen with the call.
     OnlyItsKey(&'static str),
-    /// No bell and no notice, or both again.
     Quiet,
     Theme(Palette),
-    /// Checks the chain of the log.
     Verify,
     Tour,
-    /// A screen with this search.
     Search(Screen, String),
 }
 
@@ -137,7 +133,6 @@ fn mentions(help: &str, text: &str) -> bool {
     words(text).iter().all(|wanted| said.iter().any(|word| word.starts_with(wanted)))
 }
 
-/// The rows from `top` on.
 pub fn help(keys: &Keys, area: Rect, top: usize) -> Panel {
     let mut all = help_rows(keys, usize::from(area.width));
     let last = below(all.len().saturating_sub(top + content_rows(area)));
@@ -154,7 +149,6 @@ const GROUPS: [(&str, &[Place]); 6] = [
     ("Rules", &[Place::Rules]),
 ];
 
-/// The keys of one screen under its name.
 fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Row> {
     let mut rows = vec![strong(format!(" {name}"))];
     for binding in bindings {
@@ -165,7 +159,6 @@ fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Ro
     rows
 }
 
-/// Every row of the help at a given width.
 pub fn help_rows(keys: &Keys, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut left: Vec<&Binding> = BINDINGS.iter().collect();
@@ -203,37 +196,4 @@ pub fn help_rows(keys: &Keys, width: usize) -> Vec<Row> {
         rows.extend(row.hung(width.saturating_sub(1), 6));
     }
     rows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn first(text: &str) -> String {
-        entries(&Model::default(), text).first().map(|entry| entry.name.clone()).unwrap_or_default()
-    }
-
-    #[test]
-    fn a_few_letters_find_what_is_meant() {
-        let found: Vec<String> = ["qui", "ver", "thl", "tcb", "log", "sort", "den"].into_iter().map(first).collect();
-        assert_eq!(found, ["quit", "verify", "theme light", "theme colour-blind", "log", "sort", "deny"]);
-        assert_eq!(first("quiet"), "quiet");
-        assert_eq!(first("bell"), "quiet");
-        assert_eq!(["zzz", "nosuch", "undoo"].map(first), ["", "", ""]);
-    }
-
-    #[test]
-    fn no_command_decides_a_call() {
-        for entry in entries(&Model::default(), "") {
-            if let EntryAction::Press(action) = entry.action {
-                assert!(!decides(action), "{}", entry.name);
-            }
-        }
-    }
-
-    #[test]
-    fn a_screen_s_name_and_words_are_a_search() {
-        let found = entries(&Model::default(), "log tool:write verdict:deny");
-        assert_eq!(found[0].action, EntryAction::Search(Screen::Log, "tool:write verdict:deny".into()));
-    }
 }

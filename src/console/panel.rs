@@ -11,7 +11,6 @@ use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 use crate::wire::number::counted;
 
 impl Model {
-    /// Where everything is now.
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
             _ if self.overlay.as_ref().is_some_and(Overlay::is_whole) => Arrangement::Body,
@@ -57,7 +56,6 @@ impl Model {
         chosen.or_else(folded).or(anchors.first()).copied()
     }
 
-    /// The rows of the card that fit on the screen.
     pub fn card_rows(&self) -> usize {
         content_rows(self.areas().card)
     }

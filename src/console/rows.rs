@@ -29,7 +29,6 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// No row yet, at this width.
     pub fn new(width: usize) -> Self {
         Self { rows: Vec::new(), width }
     }
@@ -50,7 +49,6 @@ impl Entries {
         self.entry(label, Row::of(tone, words));
     }
 
-    /// An entry of our own words that need no tone.
     pub fn ours(&mut self, label: &str, words: impl Into<String>) {
         self.says(label, Tone::Ours, words);
     }
@@ -68,7 +66,6 @@ impl Entries {
         self.entry("hazard", row.and_foreign(Tone::Ours, what));
     }
 
-    /// A row, wrapped, each but the first indented.
     pub fn hung(&mut self, row: Row, hang: usize) {
         self.rows.extend(row.hung(self.width, hang));
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_approve::console::card::{Card, Details, Fold, Folds};
+use mcp_approve::console::card::{Card, Details, Fold, Folds, Paged, Writing};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::Msg;
 use mcp_approve::link::message::OperatorVerdict;
@@ -192,4 +192,39 @@ fn nothing_is_lost_between_folds() {
         Ok(())
     });
     result.unwrap();
+}
+
+/// The rows of this text that are marked as undeclared, with these keys undeclared.
+fn undeclared(text: &str, keys: &[&str]) -> Vec<String> {
+    let keys = keys.iter().copied().map(str::to_owned).collect();
+    let paged = Paged::lay(text, keys, Writing::Json, Row::default(), 60, Folds::open());
+    let rows = paged.window(text, 0, 60).into_iter().map(|row| row.text());
+    rows.filter(|row| row.contains("(undeclared)")).collect()
+}
+
+#[test]
+fn a_key_is_marked_by_its_way_and_by_no_other() {
+    let text = r#"{"force": {"force": 1}, "a": {"c": 2, "cc": 3, "list": [{"x": 4}, {"x": 5, "y": 51}, {"x": 6}, 0, 0, 0,
+        0, 0, 0, 0, {"x": 7}]}, "a b": 8, "s/l~t": 9, "c": 10, "x": 11}"#;
+    let marked = undeclared(text, &["/force", "/a b", "/a/c", "/a/list/1/x", "/a/list/10/x", "/s~1l~0t"]);
+    let ends: Vec<&str> = marked.iter().filter_map(|row| row.split_whitespace().last()).collect();
+    assert_eq!(ends, ["bytes", "2", "5", "7", "8", "9"], "{marked:?}");
+    assert!(marked[0].contains("force (undeclared)"), "{marked:?}");
+    let text = r#"{"force": 0, "edits": [{"force": 1}, {"to": 2, "force": 3}], "deep": {"force": 4}}"#;
+    let marked = undeclared(text, &["/deep/force", "/edits/1/force"]);
+    assert!(marked.len() == 2 && marked[0].ends_with('3') && marked[1].ends_with('4'), "{marked:?}");
+}
+
+#[test]
+fn a_folded_row_says_that_undeclared_keys_are_in_it() {
+    let text = r#"{"plain": {"a": 1}, "deep": {"force": 4}, "own": {"b": 1}}"#;
+    let mut folds = Folds::open();
+    for at in [r#"{"a""#, r#"{"force""#, r#"{"b""#] {
+        folds.turn(text.find(at).unwrap());
+    }
+    let keys = vec!["/deep/force".to_owned(), "/own".to_owned()];
+    let paged = Paged::lay(text, keys, Writing::Json, Row::default(), 90, folds);
+    let rows: Vec<String> = paged.window(text, 0, 20).iter().map(Row::text).collect();
+    let told: Vec<bool> = rows.iter().map(|row| row.contains("undeclared keys in it")).collect();
+    assert_eq!(told, [false, true, false], "{rows:?}");
 }

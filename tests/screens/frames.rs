@@ -6,7 +6,7 @@ use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use mcp_approve::console::keymap::Key;
-use mcp_approve::console::model::Palette;
+use mcp_approve::console::model::{Palette, Seen, Shown};
 use mcp_approve::gate::data::snapshot::{Check, CheckState};
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Activity, ActivityKind, FromWrapper, Status};
@@ -315,4 +315,21 @@ fn without_colours_nothing_is_lost() {
     assert_eq!(with.screen(), without.screen());
     assert!(coloured(&with) > 0);
     assert_eq!(coloured(&without), 0);
+}
+
+#[test]
+fn rows_between_two_pages_are_skipped_until_they_were_shown() {
+    let mut shown = Shown::default();
+    assert_eq!(shown.seen(1), Seen::Partly);
+    shown.add(0..10);
+    assert_eq!((shown.seen(10), shown.seen(8), shown.seen(11)), (Seen::Whole, Seen::Whole, Seen::Partly));
+    shown.add(30..40);
+    assert_eq!(shown.seen(40), Seen::Skipping(20));
+    shown.add(25..30);
+    shown.add(9..20);
+    assert_eq!(shown.seen(35), Seen::Skipping(5));
+    shown.add(20..25);
+    assert_eq!((shown.seen(40), shown.seen(41)), (Seen::Whole, Seen::Partly));
+    shown.keep_before(12);
+    assert_eq!((shown.seen(12), shown.seen(40)), (Seen::Whole, Seen::Partly));
 }

@@ -1,9 +1,13 @@
 //! Previews: what a call would do, before its arguments; and the Waiting screen's groups, marks, lists and rule maker.
 
+use std::sync::Arc;
+
 use mcp_approve::behavior::taxonomy::Action;
+use mcp_approve::console::card::{Card, Details, Folds};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::gate::data::facts::{Facts, FileKind};
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::text::row::Row;
 
 use crate::desk::*;
 use crate::screens::frames::at_every_size;
@@ -128,4 +132,21 @@ fn a_write_through_a_link_says_where_it_goes_and_what_is_no_text_is_called_that(
     assert!(line(&call, "There is no diff").contains("what is there is not text; the arguments show the new content."));
     call.facts[0].size = Some(300_000);
     assert!(line(&call, "overwrites").contains("it is too large to be compared line by line"));
+}
+
+#[test]
+fn bytes_are_named_by_what_they_begin_with() {
+    let told = |text: &str| {
+        let call = with_arguments(write("filesystem-1"), &serde_json::json!({ "image": text }).to_string());
+        let card = Card::lay(&Arc::new(call), 100, 0, Folds::default(), Details::default());
+        let rows: Vec<String> = card.window(0, card.arguments_end).iter().map(Row::text).collect();
+        let at = rows.iter().position(|row| row.starts_with("── bytes"));
+        at.map(|at| rows[at + 1].clone()).unwrap_or_default()
+    };
+    let png = "iVBORw0KGgoAAAANSUhEUgAAAoAAAAHgCAYAAAA10dzkAAAABmJLR0QA".to_owned() + &"A".repeat(100);
+    assert_eq!(told(&png), " │ image  a PNG image, 117 bytes, 640×480 pixels");
+    let url = format!("data:image/svg+xml;base64,{}", "PHN2Zz".repeat(20));
+    assert_eq!(told(&url), " │ image  bytes of an unknown kind, 90 bytes; it calls itself image/svg+xml");
+    assert_eq!(told(&"abcd".repeat(40)), "");
+    assert_eq!(told("iVBORw0KGgo"), "");
 }

@@ -8,6 +8,8 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::{Review, ReviewOf};
+use mcp_approve::console::pages::review;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::pinning::Pinning;
 use mcp_approve::home::agreed::Known;
@@ -21,7 +23,9 @@ use mcp_approve::pins::diff::{Diff, Grown};
 use mcp_approve::pins::page::{Beforehand, Group, Line, Offer, Page};
 use mcp_approve::pins::reading::Server;
 use mcp_approve::policy::rule::FirstUse;
+use mcp_approve::text::row::Tone;
 use mcp_approve::wire::digest::Digest;
+use ratatui::layout::Rect;
 
 use crate::desk::*;
 
@@ -406,4 +410,25 @@ fn a_long_page_is_agreed_to_only_once_it_was_read_to_its_end() {
     desk.now += 700;
     assert!(!answers(&desk.press(Key::Enter)));
     desk.line("Nothing is marked");
+}
+
+#[test]
+fn what_is_alike_is_quiet_and_in_whole_words() {
+    let quiet = |before: &str, after: &str| {
+        let tool = PinnedTool { changes: vec![differs("/x", Some(before), Some(after))], ..changed("write_file") };
+        let review = Review::of(ReviewOf::Definition(Box::new(tool)), 0);
+        let panel = review::panel(&Desk::connected(100, 80).model, &review, Rect::new(0, 0, 100, 80));
+        let row = panel.rows.into_iter().find(|row| row.text().starts_with("   - ")).unwrap();
+        row.runs
+            .into_iter()
+            .map(|run| if run.tone == Tone::Danger { format!("[{}]", run.text) } else { run.text })
+            .collect::<String>()
+    };
+    for (before, after, wanted) in [
+        ("reads a file", "reads the file", "[   - ]reads [a] file"),
+        ("a a", "a a a", "[   - ]a a"),
+        ("äb c", "äd c", "[   - ][äb] c"),
+    ] {
+        assert_eq!(quiet(before, after).replace("[ ]", " "), wanted);
+    }
 }

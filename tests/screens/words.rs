@@ -1,8 +1,10 @@
 //! A dangerous call that is approved by a typed word, where config.toml asks for one.
 
+use mcp_approve::behavior::arguments;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Confirmation;
 use mcp_approve::console::update::Msg;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::OperatorVerdict;
 
 use crate::desk::*;
@@ -73,4 +75,38 @@ fn what_is_harmless_needs_no_word_and_several_dangerous_ones_are_not_approved_at
     desk.press(Key::Enter);
     desk.look();
     assert_eq!(verdicts(&desk.keys("y")).len(), 2);
+}
+
+#[test]
+fn the_word_says_what_is_at_stake() {
+    let word = |call: Snapshot| {
+        let mut desk = Desk::connected(80, 24);
+        desk.hold(call);
+        desk.look();
+        desk.model.word(&desk.model.chosen().unwrap()).unwrap()
+    };
+    for (effect, about, wanted) in [
+        ("deletes the folder src and everything in it", "src", "src"),
+        ("deletes /home/ada/shop/old.rs (12 lines)", "/home/ada/shop/old.rs", "old.rs"),
+        ("replaces something — path = \"notes.md\"", "notes.md", "notes.md"),
+        ("runs something — command = \"rm -rf /\"", "rm -rf /", "runs"),
+        ("deletes \u{430}dmin.txt", "\u{430}dmin.txt", "deletes"),
+        ("удаляет", "", "approve"),
+        ("", "x", "approve"),
+    ] {
+        let (effect, target, facts) = (effect.to_owned(), Some(about.to_owned()), Vec::new());
+        let call = with_arguments(delete("filesystem-1"), &serde_json::json!({ "about": about }).to_string());
+        assert_eq!(word(Snapshot { effect: effect.clone(), target, facts, ..call }), wanted, "{effect}");
+    }
+    for (text, wanted) in [
+        ("DELETE FROM users -- without", "users"),
+        ("SELECT 1; DROP TABLE shop.old; INSERT INTO log VALUES (1)", "shop.old"),
+        ("DELETE FROM [users WHERE id = 1]", "DELETE"),
+    ] {
+        let arguments = serde_json::json!({ "sql": text });
+        let readings = arguments::readings(None, &arguments);
+        let (effect, target, facts) = (readings[0].analysis.says.clone(), Some(text.to_owned()), Vec::new());
+        let call = with_arguments(delete("filesystem-1"), &arguments.to_string());
+        assert_eq!(word(Snapshot { effect, target, facts, readings, ..call }), wanted, "{text}");
+    }
 }

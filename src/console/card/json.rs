@@ -70,7 +70,6 @@ impl Extents {
         Self { large }
     }
 
-    /// The extent of the value that begins at `at`.
     pub fn of(&self, text: &str, at: usize) -> Extent {
         if let Ok(found) = self.large.binary_search_by_key(&at, |(start, _)| *start) {
             return self.large[found].1;
@@ -143,7 +142,6 @@ fn string_extent(text: &str, start: usize) -> Extent {
     Extent { end, entries: lines, bytes }
 }
 
-/// The first place from `at` on that is not white space.
 pub fn skip_space(text: &str, at: usize) -> usize {
     let space = |b: &&u8| matches!(b, b' ' | b'\t' | b'\n' | b'\r');
     let rest = text.as_bytes().get(at..).unwrap_or_default();
@@ -301,7 +299,6 @@ pub fn is_beyond_doubles(token: &str) -> bool {
     integer && digits.parse::<u64>().map_or(true, |n| n > LIMIT)
 }
 
-/// `1 byte`, `18,204 bytes`.
 pub fn size(bytes: usize) -> String {
     counted(bytes, "byte")
 }

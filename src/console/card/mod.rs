@@ -5,10 +5,9 @@
 //! counted once, with marks from which to start.
 
 mod json;
+mod layout;
 mod preview;
 mod sections;
-mod sheet;
-mod walk;
 
 use std::sync::Arc;
 
@@ -18,15 +17,13 @@ use super::rows::caption;
 use crate::gate::data::snapshot::Snapshot;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
 use json::Extents;
-use sheet::{Layout, Made, Sheet};
-use walk::Walk;
+use layout::{Layout, Made, Sheet, Walk};
 
 pub use crate::wire::number::{counted, grouped};
 pub use json::size;
+pub use layout::{Anchor, Fold, Folds};
 pub use sections::{Details, nearest};
-pub use sheet::{Anchor, Fold, Folds};
 
-/// A card's rows at one width.
 #[derive(Clone, Debug)]
 pub struct Card {
     pub snapshot: Arc<Snapshot>,
@@ -108,7 +105,6 @@ impl Card {
         self.effect.as_deref().unwrap_or(&self.snapshot.effect)
     }
 
-    /// Up to `count` rows from row `from` on.
     pub fn window(&self, from: usize, count: usize) -> Vec<Row> {
         let mut out: Vec<Row> = Vec::with_capacity(count);
         let mut skip = from;
@@ -130,7 +126,6 @@ impl Card {
         out
     }
 
-    /// The arguments, with the row they begin at.
     fn arguments(&self) -> Option<(usize, &Paged)> {
         let mut first = 0;
         self.blocks.iter().find_map(|block| {
@@ -219,7 +214,6 @@ fn changes(old: &[Row], new: &[Row]) -> Vec<Row> {
     rows
 }
 
-/// The row with a mark in its margin.
 fn marked(mark: &str, tone: Tone, row: &Row) -> Row {
     let margin = usize::from(row.runs.first().is_some_and(|run| run.text.trim().is_empty()));
     let mut whole = Row::of(tone, mark);
@@ -231,17 +225,13 @@ fn unchanged(rows: usize) -> Option<Row> {
     (rows > 0).then(|| quiet(format!("  … {} unchanged", counted(rows, "row"))))
 }
 
-/// What kind of text it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
-    /// Valid JSON.
     Json,
-    /// Anything else.
     Bare,
 }
 
 impl Writing {
-    /// How a text is written.
     pub fn of(text: &str) -> Self {
         if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() { Self::Json } else { Self::Bare }
     }
@@ -269,7 +259,6 @@ pub struct Paged {
 const BETWEEN_MARKS: usize = 128;
 
 impl Paged {
-    /// Counts the rows of a text.
     pub fn lay(
         text: &str,
         mut undeclared: Vec<String>,
@@ -299,7 +288,6 @@ impl Paged {
         Self { extents, prefix, width, marks, rows, folds, folded, undeclared }
     }
 
-    /// Lays out up to `count` rows from row `from` on.
     pub fn window(&self, text: &str, from: usize, count: usize) -> Vec<Row> {
         let (first, sheet) = self.look(text, from, count, Sheet::making());
         let Made::Rows(rows) = sheet.made else { return Vec::new() };
@@ -307,7 +295,6 @@ impl Paged {
         rows.into_iter().skip(from - first).take(count).map(prefixed).collect()
     }
 
-    /// The rows that fold among up to `count` rows from row `from` on.
     pub fn anchors(&self, text: &str, from: usize, count: usize) -> Vec<Anchor> {
         let (first, sheet) = self.look(text, from, count, Sheet::counting());
         let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });

@@ -89,7 +89,6 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
 /// From this width on the line about the host is above the arguments: no decision needs it.
 const ROOM_FOR_HOST: usize = 60;
 
-/// What the host does while its call waits, if that is not above the arguments.
 pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     if width < ROOM_FOR_HOST {
@@ -136,14 +135,12 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
     rows.entry("your word", row);
 }
 
-/// What is new about a call that reads, each in one line.
 fn new_here(snapshot: &Snapshot, rows: &mut Entries) {
     for (_, says) in &snapshot.new {
         rows.entry("new here", foreign(Tone::Strong, says));
     }
 }
 
-/// The row that unfolds the details, or folds them again.
 pub fn fold(details: Details, width: usize) -> Row {
     match details {
         Details::Folded => caption("▸ i", "why asked, signature, evidence, checks, digests", width),
@@ -187,7 +184,6 @@ fn mark(state: CheckState) -> (&'static str, Tone) {
     }
 }
 
-/// The rule above the arguments; for a call without any it says so.
 pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let words = if snapshot.original_arguments.is_some() { "arguments, edited" } else { "arguments" };
     let note = if is_without_arguments(snapshot) { "none".to_owned() } else { size(snapshot.arguments.len()) };

@@ -20,7 +20,6 @@ pub const SILENCE: i64 = 400;
 /// Why a key decides nothing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unarmed {
-    /// No call is selected.
     Nothing,
     /// What is selected is not what the last frame showed.
     NotDrawn,
@@ -216,7 +215,6 @@ impl Model {
         Ok(())
     }
 
-    /// Takes note of what a frame showed of a list.
     fn note_list_drawn(&mut self, rows: usize) {
         let Some(Overlay::Batch(batch)) = &self.overlay else {
             self.queue.listed = None;
@@ -270,35 +268,4 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     let inside = |c: char| c.is_alphanumeric() || "._-".contains(c);
     let typed = |word: &&str| word.bytes().all(|b| b.is_ascii_graphic()) && LENGTHS.contains(&word.len());
     text.split(move |c| !inside(c)).map(|word| word.trim_matches(['.', '-', '_'])).filter(typed)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{reading, word};
-    use crate::behavior::arguments;
-
-    #[test]
-    fn the_word_says_what_is_at_stake() {
-        for (effect, about, wanted) in [
-            ("deletes the folder src and everything in it", "src", "src"),
-            ("deletes /home/ada/shop/old.rs (12 lines)", "/home/ada/shop/old.rs", "old.rs"),
-            ("replaces something — path = \"notes.md\"", "notes.md", "notes.md"),
-            ("runs something — command = \"rm -rf /\"", "rm -rf /", "runs"),
-            ("deletes \u{430}dmin.txt", "\u{430}dmin.txt", "deletes"),
-            ("удаляет", "", "approve"),
-            ("", "x", "approve"),
-        ] {
-            assert_eq!(word(effect, None, about, about), wanted, "{effect}");
-        }
-        for (text, wanted) in [
-            ("DELETE FROM users -- without", "users"),
-            ("SELECT 1; DROP TABLE shop.old; INSERT INTO log VALUES (1)", "shop.old"),
-            ("DELETE FROM [users WHERE id = 1]", "DELETE"),
-        ] {
-            let arguments = serde_json::json!({ "sql": text });
-            let readings = arguments::readings(None, &arguments);
-            let effect = &readings[0].analysis.says;
-            assert_eq!(word(effect, reading::gravest(&readings), effect, text), wanted, "{text}: {effect}");
-        }
-    }
 }

@@ -11,14 +11,12 @@ use crate::link::message::CallEnd;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
-/// Names a held call over all wrappers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     pub session: String,
     pub ticket: String,
 }
 
-/// A call on the Waiting screen.
 #[derive(Clone, Debug)]
 pub struct Held {
     pub key: CallKey,
@@ -32,18 +30,15 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whether it waits for a decision.
     pub fn waits(&self) -> bool {
         self.state == CallState::Waiting
     }
 
-    /// Whether nothing can be decided any more.
     pub fn is_over(&self) -> bool {
         matches!(self.state, CallState::Settled(_) | CallState::Gone)
     }
 }
 
-/// The state of a call, as this console knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallState {
     Waiting,
@@ -68,22 +63,18 @@ pub struct Armed {
 }
 
 impl Armed {
-    /// Which call it is.
     pub fn key(&self) -> &CallKey {
         &self.key
     }
 
-    /// The digest of the bytes that were shown.
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// This call, as it is now.
     pub(super) fn of(held: &Held) -> Self {
         Self { key: held.key.clone(), digest: held.snapshot.digest, class: held.class }
     }
 
-    /// Whether the card is still the one that was shown.
     pub(super) fn is_alike(&self, held: &Held) -> bool {
         held.class == self.class
     }
@@ -108,7 +99,6 @@ pub struct Drawn {
     pub before: Seen,
 }
 
-/// Whether a frame asked for a confirmation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     Asked,
@@ -130,7 +120,6 @@ pub struct Batch {
     pub top: usize,
 }
 
-/// What the last frames showed of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
     pub members: Vec<Armed>,
@@ -138,7 +127,6 @@ pub struct Listed {
     pub shown: ShownTo,
 }
 
-/// How far a list was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShownTo {
     Partly,
@@ -174,7 +162,6 @@ impl Seen {
 pub struct Shown(BTreeSet<usize>);
 
 impl Shown {
-    /// These rows are on screen.
     pub fn add(&mut self, rows: Range<usize>) {
         self.0.extend(rows);
     }
@@ -196,7 +183,6 @@ impl Shown {
     }
 }
 
-/// One decision of this console.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     pub at: i64,
@@ -207,7 +193,6 @@ pub struct Decision {
     pub tool: String,
 }
 
-/// What was decided lately, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
     lately: VecDeque<Decision>,
@@ -224,7 +209,6 @@ const MOMENT: i64 = 2_000;
 /// After how many approvals of one tool in a row a rule is offered.
 const OFFERED: usize = 3;
 
-/// What the figures say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figures {
     pub approved: usize,
@@ -237,7 +221,6 @@ pub struct Figures {
 }
 
 impl Decisions {
-    /// Takes note of one decision.
     pub fn took(&mut self, decision: Decision) {
         self.lately.retain(|old| decision.at - old.at < WINDOW);
         self.lately.push_back(decision);
@@ -287,27 +270,5 @@ impl Figures {
         let mark = if *tone == Tone::Danger { "▲ " } else { "" };
         let median = format!("median {}.{} s on screen", median / 1000, median % 1000 / 100);
         Row::of(*tone, format!("{mark}{approved} of {all} approved in {minutes} min, {median}"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Seen, Shown};
-
-    #[test]
-    fn rows_between_two_pages_are_skipped_until_they_were_shown() {
-        let mut shown = Shown::default();
-        assert_eq!(shown.seen(1), Seen::Partly);
-        shown.add(0..10);
-        assert_eq!((shown.seen(10), shown.seen(8), shown.seen(11)), (Seen::Whole, Seen::Whole, Seen::Partly));
-        shown.add(30..40);
-        assert_eq!(shown.seen(40), Seen::Skipping(20));
-        shown.add(25..30);
-        shown.add(9..20);
-        assert_eq!(shown.seen(35), Seen::Skipping(5));
-        shown.add(20..25);
-        assert_eq!((shown.seen(40), shown.seen(41)), (Seen::Whole, Seen::Partly));
-        shown.keep_before(12);
-        assert_eq!((shown.seen(12), shown.seen(40)), (Seen::Whole, Seen::Partly));
     }
 }

@@ -12,7 +12,6 @@ use crate::operator::tried::{Attempt, Matched, Replayed, SuggestedRule};
 use crate::pins::page::{Beforehand, Page};
 use crate::policy::rule::{Decision, Pending};
 
-/// One rule that could be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// What it covers, in our words; names in it are foreign text.
@@ -43,7 +42,6 @@ pub struct GrantOffer {
     pub presses: Presses,
 }
 
-/// How often Enter is pressed for an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presses {
     Once,
@@ -51,14 +49,12 @@ pub enum Presses {
     Twice,
 }
 
-/// Where the number of minutes or calls comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
     Ours,
     Typed,
 }
 
-/// What one line of the panel offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offer {
     Grant(GrantOffer),
@@ -75,7 +71,6 @@ pub struct RuleMaker {
     pub armed: Option<Armed>,
     pub offers: Vec<Offer>,
     pub at: usize,
-    /// The first row on screen.
     pub top: usize,
     pub stage: RuleStage,
     /// Why there is no grant among the offers.
@@ -96,12 +91,10 @@ pub enum RuleStage {
 }
 
 impl RuleMaker {
-    /// The offer on show.
     pub fn offer(&self) -> Option<&Offer> {
         self.offers.get(self.at)
     }
 
-    /// The rule on show.
     pub fn choice(&self) -> Option<&Choice> {
         match self.offer()? {
             Offer::Rule(choice) => Some(choice),
@@ -198,22 +191,22 @@ impl GrantOffer {
     }
 }
 
-/// The open review.
 #[derive(Clone, Debug)]
 pub struct Review {
     pub subject: ReviewOf,
-    /// The first row on screen.
     pub top: usize,
     pub stage: RuleStage,
     /// What it would change of past rulings, where it is about the policy.
     pub past: Attempt<Replayed>,
 }
 
-/// What is read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReviewOf {
     /// A policy file that loosens something, as the wrapper of this session reported it.
-    Policy { session: String, pending: Pending },
+    Policy {
+        session: String,
+        pending: Pending,
+    },
     /// A tool's definition is not the trusted one.
     Definition(Box<PinnedTool>),
     /// A server's program or command line is not the trusted one.
@@ -222,15 +215,12 @@ pub enum ReviewOf {
     Written,
     /// A rule that the log suggests.
     Suggested(Arc<SuggestedRule>),
-    /// The page of a server.
     Page(Box<OpenPage>),
 }
 
-/// The page of a server, as it is answered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenPage {
     pub page: Page,
-    /// The selected line.
     pub at: usize,
     /// Lines that are agreed to with Enter.
     pub marked: BTreeSet<usize>,

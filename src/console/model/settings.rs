@@ -7,13 +7,11 @@ use ratatui::style::{Color, Modifier, Style};
 use crate::console::keymap::Keys;
 use crate::text::row::Tone;
 
-/// What is fixed for one run of the console.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub palette: Palette,
     /// The local time's distance from UTC, in seconds.
     pub offset: i32,
-    /// Our own version, to name in messages about other ones.
     pub version: String,
     /// The operator's home, for rules about paths.
     pub home: Option<String>,
@@ -30,7 +28,6 @@ pub struct Settings {
     pub problems: Vec<String>,
 }
 
-/// Whose process the console runs in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Process {
     #[default]
@@ -49,16 +46,13 @@ pub enum Tour {
     Shown,
 }
 
-/// Whether the console may ring and notify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Manner {
     #[default]
     Rings,
-    /// Neither bell nor notice.
     Quiet,
 }
 
-/// What confirms the approval of a dangerous call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confirmation {
     /// `y`.
@@ -68,7 +62,6 @@ pub enum Confirmation {
     Word,
 }
 
-/// Whether the terminal is to have colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Palette {
     #[default]

@@ -24,29 +24,24 @@ use crate::policy::rule::Pending;
 use crate::text::row::{Row, ours, warn};
 use crate::wire::digest::Digest;
 
-/// What happened.
 #[derive(Clone, Debug)]
 pub enum Msg {
     Key(Key),
-    /// Text that was pasted, not typed.
     Paste(String),
     /// The next event of the keyboard waited this many milliseconds while the console was busy: that was no pause.
     Late(i64),
     /// Keys were thrown away: see [`Command::Drain`].
     Drained,
     Resize(u16, u16),
-    /// Time passed.
     Tick,
     /// A frame of this size was drawn from the model as it is.
     Drawn(u16, u16),
     Link(ClientEvent),
-    /// The log reader found something.
     Found(Finding),
     /// A click at this column and row.
     Click(u16, u16),
     /// The wheel turned over this column and row.
     Wheel(Turn, u16, u16),
-    /// The editor came back.
     Edited {
         armed: Armed,
         outcome: Edit,
@@ -65,14 +60,12 @@ pub enum Msg {
     PinsReviewed(Result<ReviewDone, String>),
 }
 
-/// Which way the wheel turned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn {
     Up,
     Down,
 }
 
-/// What the editor left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
     Unchanged,
@@ -88,7 +81,6 @@ pub enum Command {
         session: String,
         message: FromConsole,
     },
-    /// Opens this text in the operator's editor.
     OpenEditor {
         armed: Armed,
         text: String,
@@ -110,11 +102,8 @@ pub enum Command {
     Drain,
     /// Calls the operator: by the bell, and by a notice where there is one.
     Bell,
-    /// Looks something up in the log or the policy.
     Look(LogRequest),
-    /// Puts this text on the clipboard, where the terminal allows that.
     Copy(String),
-    /// Stops the console until the shell brings it back.
     Suspend,
     Quit,
 }
@@ -141,7 +130,6 @@ pub enum Overlay {
         armed: Armed,
         reading: Reading,
     },
-    /// The word that approves a dangerous call is typed.
     Word {
         armed: Armed,
         reading: Reading,
@@ -157,9 +145,7 @@ pub enum Overlay {
     Batch(Batch),
     /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
-    /// A change that waits is read.
     Review(Review),
-    /// Words to find in the card.
     Find {
         text: String,
     },
@@ -170,12 +156,10 @@ pub enum Overlay {
         /// Where the search before came from.
         sought: Sought,
     },
-    /// Choosing a command.
     Palette {
         text: String,
         at: usize,
     },
-    /// Leaving while calls wait.
     Leave,
     /// The edited text cannot be sent.
     Unreadable {
@@ -245,13 +229,11 @@ pub struct Model {
 pub struct CardView {
     pub laid: Option<Card>,
     pub details: Details,
-    /// The first row on screen.
     pub scroll: usize,
     /// The rows that frames have shown.
     pub shown: Shown,
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
-    /// What was last looked for.
     pub sought: String,
     /// The row where it was found.
     pub found: Option<usize>,
@@ -309,7 +291,6 @@ impl Model {
         }
     }
 
-    /// The list of a screen; for Waiting, its filter.
     pub fn list(&self, screen: Screen) -> Option<&ListState> {
         list_of!(self, screen, &)
     }
@@ -334,7 +315,6 @@ impl Model {
         self.asked.retain(|request, _| *request == discriminant(&LogRequest::Recent));
     }
 
-    /// A number for the next trial.
     pub(in crate::console) fn next_trial(&mut self) -> u64 {
         self.trials += 1;
         self.trials

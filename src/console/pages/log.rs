@@ -128,7 +128,6 @@ fn moment(line: &Line, (now, offset): (i64, i32), width: usize) -> String {
     if width < NARROW { moment.split(' ').next().unwrap_or_default().to_owned() } else { moment }
 }
 
-/// The sheet of the selected record.
 pub(super) fn sheet(model: &Model, width: usize) -> Vec<Row> {
     let selected = model.log.window.lines.get(model.log.list.at).map(|line| line.seq);
     match &model.log.opened {
@@ -207,7 +206,6 @@ fn rules_now(opened: &Opened, rows: &mut Entries) {
     }
 }
 
-/// Its place in the chain, and whether its link holds.
 fn chain(opened: &Opened, rows: &mut Entries) {
     let line = &opened.line;
     rows.caption("chain", "");

@@ -26,7 +26,6 @@ macro_rules! page {
     };
 }
 
-/// How many lines the screen's list has.
 pub fn count(model: &Model) -> usize {
     match model.screen {
         Screen::Queue | Screen::Detail => 0,
@@ -38,7 +37,6 @@ pub fn count(model: &Model) -> usize {
     }
 }
 
-/// The lines of the list in this range.
 pub fn lines(model: &Model, range: std::ops::Range<usize>, width: usize) -> Vec<Row> {
     page!(model, lines(model, range, width))
 }
@@ -70,12 +68,10 @@ fn short(find: &str) -> String {
     }
 }
 
-/// The second line: figures, or what the columns are.
 pub fn heading(model: &Model, width: usize) -> Row {
     page!(model, heading(model, width))
 }
 
-/// The last line.
 pub fn foot(model: &Model) -> Row {
     match model.screen {
         Screen::Activity => activity::foot(model),
@@ -103,7 +99,6 @@ pub fn empty(model: &Model) -> Vec<Row> {
     page!(model, empty(model))
 }
 
-/// Where the list and the sheet of the selected line are.
 pub fn sides(model: &Model) -> Sides {
     let body = model.areas().body;
     let has_sheets = !matches!(model.screen, Screen::Queue | Screen::Detail | Screen::Activity);
@@ -145,7 +140,6 @@ pub fn is_reviewed(model: &Model) -> bool {
     }
 }
 
-/// Where the selection is in the list.
 fn place(model: &Model) -> Row {
     let count = count(model);
     let at = model.list(model.screen).map_or(0, |list: &ListState| list.at);

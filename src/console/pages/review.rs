@@ -286,7 +286,6 @@ fn differences_caption(tool: &PinnedTool, rows: &mut Entries) {
     }
 }
 
-/// What differs, place by place; the whole definition where there is nothing to compare it with.
 fn differences(tool: &PinnedTool, rows: &mut Entries) {
     if tool.changes.is_empty() {
         for line in tool.definition.lines() {
@@ -360,7 +359,6 @@ fn identity(identity: Identity) -> Row {
 /// Columns before a tool's name: the selection and the mark.
 const LEADING: usize = 7;
 
-/// The rows of the page.
 pub fn page_rows(open: &OpenPage, width: usize) -> Vec<Row> {
     page_lines(open, width).into_iter().map(|(_, row)| row).collect()
 }
@@ -428,19 +426,5 @@ fn nothing(group: Group) -> &'static str {
         Group::Reads => "No tool of this server is known to read: each call asks.",
         Group::New => "The definitions tell of nothing that would be new.",
         Group::Changes => "Nothing.",
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::alike;
-
-    #[test]
-    fn what_is_alike_is_counted_once_and_in_whole_words() {
-        assert_eq!(alike("reads a file", "reads a file"), (12, 0));
-        assert_eq!(alike("reads a file", "reads the file"), (6, 4));
-        assert_eq!(alike("a a", "a a a"), (2, 1));
-        assert_eq!(alike("", "new"), (0, 0));
-        assert_eq!(alike("äb c", "äd c"), (0, 1));
     }
 }

@@ -145,7 +145,6 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
     ])
 }
 
-/// The page of a line that is one.
 fn page<'m>(model: &'m Model, line: &ToolLine) -> Option<&'m Page> {
     match line.subject {
         Subject::Page(at) => model.tools.pins.as_ref()?.pages.get(at),

@@ -1,17 +1,256 @@
-//! Walks a foreign text and lays out its rows step by step: a JSON value as a tree, long strings in bordered regions.
+//! Lays out a foreign text row by row: a JSON value as a tree whose objects and lists fold to one line, a long text in
+//! a bordered region, broken at its own line breaks, wrapped where it is too long, cut nowhere.
 //!
-//! A walk is small and can be copied, so that layout can go on from any place it has been at. Nothing is cut: what does
-//! not fit on a row goes on in the next.
+//! A walk is small and can be copied, so that layout can go on from any place it has been at.
+
+use std::collections::BTreeSet;
 
 use super::json::{
-    alignment, insides, is_beyond_doubles, is_short_list, label, quoted, said, size, skip_space, string_end,
+    Extent, Extents, alignment, insides, is_beyond_doubles, is_short_list, label, part, quoted, said, size, skip_space,
+    string_end,
 };
-use super::sheet::{Fold, Form, Layout, Region, Sheet};
-use crate::text::row::{Row, Tone, ours, quiet};
+use crate::text::plain::{Edges, is_tame, segment, width};
+use crate::text::row::{Row, Tone, ours, quiet, tame_row, tame_rows};
 use crate::wire::fold::in_pointer;
 use crate::wire::number::counted;
 
-/// Where a walk is.
+/// A container is folded at first if it lies deeper than this many levels, …
+const DEEPEST: usize = 4;
+/// … or is longer than a screen: it has more members, …
+const MOST_MEMBERS: usize = 40;
+/// … or more bytes than this.
+const MOST_BYTES: usize = 4096;
+
+/// What is folded. A container is named by the byte it begins at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folds {
+    base: Base,
+    /// The containers that the operator has folded or unfolded since.
+    turned: BTreeSet<usize>,
+}
+
+/// What is folded before the operator changes anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Base {
+    /// What is deep or long is folded.
+    #[default]
+    Brief,
+    Open,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    Open,
+    Closed,
+}
+
+/// A row that folds or unfolds a container.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    pub row: usize,
+    /// The byte that the container begins at.
+    pub at: usize,
+    pub fold: Fold,
+}
+
+impl Folds {
+    pub fn open() -> Self {
+        Self { base: Base::Open, turned: BTreeSet::new() }
+    }
+
+    /// Whether a container of this extent is folded at this depth; members of the arguments themselves have depth 1.
+    pub fn of(&self, at: usize, depth: usize, extent: Extent) -> Fold {
+        let long = extent.entries > MOST_MEMBERS || extent.bytes > MOST_BYTES;
+        let brief = self.base == Base::Brief && (depth > DEEPEST || long);
+        if brief == self.turned.contains(&at) { Fold::Open } else { Fold::Closed }
+    }
+
+    pub fn turn(&mut self, at: usize) {
+        if !self.turned.remove(&at) {
+            self.turned.insert(at);
+        }
+    }
+}
+
+/// What stays the same while a text is laid out.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout<'a> {
+    pub text: &'a str,
+    pub extents: &'a Extents,
+    pub width: usize,
+    /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
+    pub undeclared: &'a [String],
+    pub folds: &'a Folds,
+}
+
+/// Takes the rows of a layout, or only counts them.
+pub struct Sheet {
+    pub made: Made,
+    /// Which of the rows fold a container, counted from the first.
+    pub anchors: Vec<Anchor>,
+}
+
+pub enum Made {
+    Count(usize),
+    Rows(Vec<Row>),
+}
+
+impl Sheet {
+    pub fn counting() -> Self {
+        Self { made: Made::Count(0), anchors: Vec::new() }
+    }
+
+    pub fn making() -> Self {
+        Self { made: Made::Rows(Vec::new()), anchors: Vec::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        match &self.made {
+            Made::Count(n) => *n,
+            Made::Rows(rows) => rows.len(),
+        }
+    }
+
+    pub fn row(&mut self, row: impl FnOnce() -> Row) {
+        match &mut self.made {
+            Made::Count(n) => *n += 1,
+            Made::Rows(rows) => rows.push(row()),
+        }
+    }
+
+    /// Takes a row that may be too long for one.
+    pub fn wrapped(&mut self, row: Row, width: usize) {
+        const HANG: usize = 4;
+        match &mut self.made {
+            Made::Count(n) if row.width() <= width => *n += 1,
+            Made::Count(n) => *n += row.hung(width, HANG).len(),
+            Made::Rows(rows) => rows.extend(row.hung(width, HANG)),
+        }
+    }
+
+    /// Takes the row of a container that begins at `at`.
+    pub fn anchored(&mut self, row: Row, width: usize, at: usize, fold: Fold) {
+        self.anchors.push(Anchor { row: self.len(), at, fold });
+        self.wrapped(row, width);
+    }
+
+    /// Takes rows that all have the same margin.
+    pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
+        match &mut self.made {
+            Made::Count(n) => *n += made.len(),
+            Made::Rows(rows) => rows.extend(made.into_iter().map(|row| margin.clone().joined(row))),
+        }
+    }
+}
+
+/// A text that is being laid out part by part.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    form: Form,
+    at: usize,
+    end: usize,
+    begins: Begins,
+}
+
+/// How the text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Between the quotes of a JSON string.
+    Quoted,
+    Bare,
+}
+
+/// What the next part begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begins {
+    Line,
+    /// The rest of a line that was cut for its length.
+    Rest,
+}
+
+/// How much is laid out in one step.
+const STEP: usize = 4096;
+
+impl Region {
+    pub fn new(form: Form, at: usize, end: usize) -> Self {
+        Self { form, at, end, begins: Begins::Line }
+    }
+
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.at >= self.end
+    }
+
+    /// One part: up to the next line break, or a few thousand bytes.
+    ///
+    /// Every row is behind `indent` columns and then `bar`.
+    pub fn step(&mut self, on: &Layout<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
+        let room = on.width.saturating_sub(indent + width(bar)).max(1);
+        let from = self.at;
+        let (mut stop, next) = match self.form {
+            Form::Quoted => part(on.text, from, self.end, STEP),
+            Form::Bare => bare_part(on.text, from, self.end),
+        };
+        let breaks = next > stop;
+        let cut = !breaks && stop < self.end;
+        let edges = match (self.begins, cut) {
+            (Begins::Line, false) => Edges::Block,
+            (Begins::Line, true) => Edges::Head,
+            (Begins::Rest, true) => Edges::Middle,
+            (Begins::Rest, false) => Edges::Tail,
+        };
+        let raw = on.text.get(from..stop).unwrap_or_default();
+        let literal = self.form == Form::Bare || !raw.contains('\\');
+        let simple = literal && is_tame(raw, edges);
+        if simple && cut {
+            // The part ends with a full row, so that the reader sees no break.
+            let mut row = 0;
+            while raw.len() - row > room {
+                row = tame_row(raw, row, raw.len(), room);
+            }
+            if row > 0 {
+                stop = from + row;
+            }
+        }
+        let raw = on.text.get(from..stop).unwrap_or_default();
+        let text = match self.form {
+            Form::Quoted => said(raw),
+            Form::Bare => raw.into(),
+        };
+        match &mut sheet.made {
+            // The rows of nearly all text can be counted without being made.
+            Made::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
+            Made::Count(_) | Made::Rows(_) => {
+                let mut row = Row::default();
+                row.extend(Tone::Foreign, segment(&text, edges));
+                if breaks {
+                    row.push(Tone::Escape, "␊");
+                }
+                let margin = ours(" ".repeat(indent)).border(bar);
+                sheet.rows(row.wrapped(room), &margin);
+            }
+        }
+        (self.at, self.begins) = if breaks { (next, Begins::Line) } else { (stop, Begins::Rest) };
+    }
+}
+
+/// Where the next part ends, without and with its line break.
+fn bare_part(text: &str, from: usize, end: usize) -> (usize, usize) {
+    let limit = (from + STEP).min(end);
+    let window = text.as_bytes().get(from..limit).unwrap_or_default();
+    if let Some(found) = memchr::memchr(b'\n', window) {
+        return (from + found, from + found + 1);
+    }
+    let mut cut = limit;
+    while !text.is_char_boundary(cut) {
+        cut += 1;
+    }
+    (cut, cut)
+}
+
 #[derive(Clone, Debug)]
 pub struct Walk {
     at: usize,
@@ -19,7 +258,6 @@ pub struct Walk {
     doing: Doing,
 }
 
-/// A container that the walk is in.
 #[derive(Clone, Debug)]
 struct Open {
     kind: Container,
@@ -44,7 +282,6 @@ enum Doing {
     Done,
 }
 
-/// What follows a region.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     Members,
@@ -57,12 +294,10 @@ enum Then {
 const LONGEST_LABEL: usize = 32;
 
 impl Walk {
-    /// Begins at a valid JSON text.
     pub fn json() -> Self {
         Self { at: 0, open: Vec::new(), doing: Doing::Members }
     }
 
-    /// Begins at a text that is only text.
     pub fn bare(text: &str) -> Self {
         Self { at: 0, open: Vec::new(), doing: Doing::Region(Region::new(Form::Bare, 0, text.len()), Then::Nothing) }
     }
@@ -103,7 +338,6 @@ impl Walk {
         }
     }
 
-    /// A member: its label, then its value.
     fn labelled(&mut self, on: &Layout<'_>, sheet: &mut Sheet) {
         let Some(open) = self.open.last_mut() else {
             // The only value of the text. If it is an object, the caption above names it and gives its size already.
@@ -222,7 +456,6 @@ impl Walk {
         self.doing = Doing::Region(Region::new(form, start, end), then);
     }
 
-    /// What follows a value.
     fn then(&self) -> Then {
         if self.open.is_empty() { Then::Nothing } else { Then::Members }
     }
@@ -304,61 +537,4 @@ impl Within {
 
 fn after(pointer: &str, length: usize) -> &str {
     pointer.get(length..).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Folds, Paged, Writing};
-    use super::Within;
-    use crate::text::row::Row;
-
-    #[test]
-    fn a_key_is_found_by_its_way_and_by_no_other() {
-        let mut list: Vec<String> =
-            ["/force", "/a b", "/a/c", "/a/list/1/x", "/a/list/10/x", "/s~1l~0t"].map(str::to_owned).into();
-        list.sort();
-        for (way, expected) in [
-            (&["force"][..], true),
-            (&["force", "force"], false),
-            (&["a"], false),
-            (&["a b"], true),
-            (&["a", "c"], true),
-            (&["a", "cc"], false),
-            (&["a", "list", "1", "x"], true),
-            (&["a", "list", "10", "x"], true),
-            (&["a", "list", "0", "x"], false),
-            (&["a", "list", "1"], false),
-            (&["s/l~t"], true),
-            (&["c"], false),
-            (&["x"], false),
-        ] {
-            let within = way.iter().fold(Within::all(&list), |within, name| within.member(&list, name));
-            assert_eq!(within.is_one(&list), expected, "{way:?}");
-        }
-    }
-
-    #[test]
-    fn the_card_marks_the_key_and_nothing_beside_it() {
-        let text = r#"{"force": 0, "edits": [{"force": 1}, {"to": 2, "force": 3}], "deep": {"force": 4}}"#;
-        let undeclared = ["/deep/force".to_owned(), "/edits/1/force".to_owned()];
-        let paged = Paged::lay(text, undeclared.into(), Writing::Json, Row::default(), 60, Folds::open());
-        let rows = paged.window(text, 0, 20);
-        let marked: Vec<String> = rows.iter().map(Row::text).filter(|row| row.contains("(undeclared)")).collect();
-        assert_eq!(marked.len(), 2, "{marked:?}");
-        assert!(marked[0].contains('3') && marked[1].contains('4'), "{marked:?}");
-    }
-
-    #[test]
-    fn a_folded_row_says_that_undeclared_keys_are_in_it() {
-        let text = r#"{"plain": {"a": 1}, "deep": {"force": 4}, "own": {"b": 1}}"#;
-        let undeclared = ["/deep/force".to_owned(), "/own".to_owned()];
-        let mut folds = Folds::open();
-        for at in [r#"{"a""#, r#"{"force""#, r#"{"b""#] {
-            folds.turn(text.find(at).expect("it is there"));
-        }
-        let paged = Paged::lay(text, undeclared.into(), Writing::Json, Row::default(), 90, folds);
-        let rows: Vec<String> = paged.window(text, 0, 20).iter().map(Row::text).collect();
-        let told: Vec<bool> = rows.iter().map(|row| row.contains("undeclared keys in it")).collect();
-        assert_eq!(told, [false, true, false], "{rows:?}");
-    }
 }
