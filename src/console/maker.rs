@@ -173,7 +173,6 @@ fn at_once(count: usize, word: &str) -> Option<String> {
     (count > 0).then(|| format!("running at once: {} of those that wait now", counted(count, word)))
 }
 
-/// Whether a rule would match a call that waits, judged by its card.
 fn matches(policy: Option<&Policy>, proposal: &Proposal, other: &Snapshot, now: i64) -> bool {
     let arguments = arguments_of(other);
     let behavior = behavior_of(other);

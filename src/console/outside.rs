@@ -17,9 +17,7 @@ pub use super::model::Process;
 #[derive(Debug)]
 pub struct Outside {
     pub places: Places,
-    /// Milliseconds since 1970.
     pub now: fn() -> i64,
-    /// The operator's editor, as a shell would run it.
     pub editor: String,
     pub notice: Notice,
     pub mouse: Pointer,

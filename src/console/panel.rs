@@ -174,7 +174,6 @@ fn search(model: &Model, text: &str, width: usize) -> Vec<Row> {
     vec![written((" / ", " / "), text, width), hint]
 }
 
-/// The commands around the chosen one.
 fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
     let room = usize::from(model.size.1 / 2).clamp(3, 12);
     let entries = palette::entries(model, text);
@@ -290,7 +289,6 @@ impl Model {
     }
 }
 
-/// The names of servers, as many as one row may hold.
 fn names(tone: Tone, servers: &[&str]) -> Option<Row> {
     const MOST: usize = 3;
     let (first, rest) = servers.split_first()?;

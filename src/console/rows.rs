@@ -44,7 +44,6 @@ impl Entries {
         self.hung(quiet(format!(" {label:<LABEL$} ")).joined(row), hang);
     }
 
-    /// An entry of our own words.
     pub fn says(&mut self, label: &str, tone: Tone, words: impl Into<String>) {
         self.entry(label, Row::of(tone, words));
     }
@@ -159,7 +158,6 @@ pub struct Areas {
     pub footer: Rect,
 }
 
-/// What is to be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     QueueAndCard,

@@ -103,7 +103,6 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         .run()
 }
 
-/// Why the console could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// There is no terminal, or it does not do what a terminal does.
@@ -114,14 +113,12 @@ pub enum RunError {
     Link(#[from] LinkError),
 }
 
-/// What the console begins with.
 enum Begin {
     Waiting,
     /// One server's page, and nothing else: it ends once that is answered or left.
     Page(Box<Page>),
 }
 
-/// How the console ended.
 #[derive(Debug)]
 pub enum End {
     /// The operator left, or the terminal is gone.
@@ -199,7 +196,6 @@ impl Loop<'_> {
         }
     }
 
-    /// Milliseconds since 1970.
     fn now(&self) -> i64 {
         (self.outside.now)()
     }
@@ -304,7 +300,6 @@ impl Loop<'_> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// The text as the operator's editor leaves it.
     fn edited(&mut self, text: &str) -> Result<Edit, RunError> {
         let Outside { editor, places, .. } = self.outside;
         Ok(self.screen.suspended(|| edit(editor, places.state_dir(), text))?)

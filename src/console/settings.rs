@@ -12,7 +12,6 @@ use crate::home::places::Places;
 use crate::home::policy_file;
 use crate::policy::reading::{Problem, Reading};
 
-/// How the console looks and behaves, as the operator wants it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsoleSettings {
     pub theme: Choice<Palette>,
@@ -36,11 +35,8 @@ pub enum Choice<T> {
 pub enum Notice {
     /// Not at all: there is only the bell.
     Off,
-    /// `OSC 9`.
     Osc9,
-    /// `OSC 777`.
     Osc777,
-    /// By the desktop's own program.
     Desktop,
 }
 

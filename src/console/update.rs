@@ -27,7 +27,6 @@ use crate::operator::rule_book::RuleChange;
 
 pub use super::model::{Command, Edit, Msg, Turn};
 
-/// Takes one message. `now` is milliseconds since 1970.
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     if now < model.now {
@@ -208,7 +207,6 @@ fn pasted(model: &mut Model, text: &str) {
     typing::changed(model, Key::Char(' '));
 }
 
-/// Moves by a line, a page, or to an end.
 fn go(model: &mut Model, action: Action) {
     match &model.overlay {
         Some(Overlay::Help { top }) => {
@@ -278,7 +276,6 @@ fn back(model: &mut Model) {
 /// Rows that one turn of the wheel moves.
 const STEP: usize = 3;
 
-/// Selects the line under the pointer.
 fn click(model: &mut Model, x: u16, y: u16) {
     if model.overlay.is_some() {
         return;

@@ -16,7 +16,6 @@ use crate::audit::record::Assurance;
 use crate::text::row::{Row, Tone, border, danger, key, ours, quiet, strong};
 use crate::wire::number::{counted, grouped};
 
-/// Draws everything.
 pub fn view(model: &Model, frame: &mut Frame<'_>) {
     let areas = model.areas();
     let palette = model.settings.palette;
@@ -62,7 +61,6 @@ pub fn print(row: &Row, palette: Palette, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// Puts rows on the frame's buffer.
 struct Paint<'a> {
     palette: Palette,
     /// The frame may be smaller than the model thinks, for one frame after a resize.
@@ -93,14 +91,12 @@ impl Paint<'_> {
         self.rows(area, vec![border("│"); usize::from(area.height)]);
     }
 
-    /// Reverses the colours of a line: the selected one.
     fn highlight(&mut self, area: Rect, line: u16) {
         let y = area.y.saturating_add(line);
         let line = Rect { y, height: 1, ..area }.intersection(area).intersection(self.bounds);
         self.buffer.set_style(line, ratatui::style::Modifier::REVERSED);
     }
 
-    /// The question at the bottom, if any.
     fn panel(&mut self, area: Rect, mut rows: Vec<Row>) {
         if !rows.is_empty() {
             rows.insert(0, border("━".repeat(usize::from(area.width))));

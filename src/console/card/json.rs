@@ -148,7 +148,6 @@ pub fn skip_space(text: &str, at: usize) -> usize {
     at + rest.iter().take_while(space).count()
 }
 
-/// The content of a part of a string (between its quotes).
 pub fn said(raw: &str) -> Cow<'_, str> {
     if memchr(b'\\', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);

@@ -44,7 +44,6 @@ pub enum Fold {
     Closed,
 }
 
-/// A row that folds or unfolds a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     pub row: usize,
@@ -128,13 +127,11 @@ impl Sheet {
         }
     }
 
-    /// Takes the row of a container that begins at `at`.
     pub fn anchored(&mut self, row: Row, width: usize, at: usize, fold: Fold) {
         self.anchors.push(Anchor { row: self.len(), at, fold });
         self.wrapped(row, width);
     }
 
-    /// Takes rows that all have the same margin.
     pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
         match &mut self.made {
             Made::Count(n) => *n += made.len(),
@@ -152,7 +149,6 @@ pub struct Region {
     begins: Begins,
 }
 
-/// How the text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Between the quotes of a JSON string.
@@ -160,7 +156,6 @@ pub enum Form {
     Bare,
 }
 
-/// What the next part begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Begins {
     Line,
@@ -237,7 +232,6 @@ impl Region {
     }
 }
 
-/// Where the next part ends, without and with its line break.
 fn bare_part(text: &str, from: usize, end: usize) -> (usize, usize) {
     let limit = (from + STEP).min(end);
     let window = text.as_bytes().get(from..limit).unwrap_or_default();
@@ -261,7 +255,6 @@ pub struct Walk {
 #[derive(Clone, Debug)]
 struct Open {
     kind: Container,
-    /// Members already passed.
     passed: usize,
     /// Columns that labels are filled up to.
     align: usize,
@@ -524,7 +517,6 @@ impl Within {
         Self { first: self.first + before, end: self.first + before + inside, length }
     }
 
-    /// Whether the member itself is undeclared.
     fn is_one(self, list: &[String]) -> bool {
         self.first < self.end && list.get(self.first).is_some_and(|pointer| pointer.len() == self.length)
     }

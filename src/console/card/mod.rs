@@ -41,7 +41,6 @@ pub struct Card {
 enum Block {
     Rows(Vec<Row>),
     Arguments(Paged),
-    /// Another text of the snapshot.
     Text(fn(&Snapshot) -> Option<&str>, Paged),
 }
 

@@ -38,7 +38,7 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
     };
     let changes = touched::of(snapshot.identity.action, &arguments, &snapshot.facts);
     let mut rows = file_rows(&changes, &snapshot.facts, width);
-    rows.extend(statement_rows(&snapshot.readings, width));
+    rows.extend(snapshot.readings.iter().flat_map(|reading| text_rows(reading, width)));
     rows.extend(texts(&arguments).into_iter().flat_map(|(name, text)| media_rows(name, text, width)));
     // The reader of a statement says better what it does.
     let reads = snapshot.readings.iter().all(|reading| reading.analysis.effect.reads());
@@ -208,10 +208,6 @@ fn diff_line(tag: ChangeTag, text: &str) -> Row {
     }
 }
 
-fn statement_rows(readings: &[Reading], width: usize) -> Vec<Row> {
-    readings.iter().flat_map(|reading| text_rows(reading, width)).collect()
-}
-
 fn text_rows(reading: &Reading, width: usize) -> Vec<Row> {
     let is_shell = reading.analysis.language == Language::Shell;
     let (name, one) = if is_shell { ("commands", "command") } else { ("statements", "statement") };
@@ -279,7 +275,6 @@ fn command(text: &str, part: &Part) -> Row {
     })
 }
 
-/// The words of a part, each in its tone, and what is between them.
 fn words(text: &str, part: &Part, mut row: Row, between: impl Fn(Row, &str) -> Row) -> Row {
     let mut at = part.start;
     for Word(start, end, kind) in &part.words {
@@ -305,7 +300,6 @@ fn words(text: &str, part: &Part, mut row: Row, between: impl Fn(Row, &str) -> R
 /// A shorter text is more likely a word than bytes.
 const SHORTEST: usize = 64;
 
-/// The first bytes of each kind, and its name.
 const KINDS: [(&[u8], &str); 9] = [
     (b"\x89PNG\r\n\x1a\n", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -318,7 +312,6 @@ const KINDS: [(&[u8], &str); 9] = [
     (b"BM", "a BMP image"),
 ];
 
-/// The rows for one text; none if it holds no bytes of a kind that we know.
 fn media_rows(name: &str, text: &str, width: usize) -> Vec<Row> {
     let (declared, data) = match text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((kind, data)) => (Some(kind), data),

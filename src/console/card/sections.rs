@@ -243,7 +243,6 @@ pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     rows.rows
 }
 
-/// The reason of a ruling, and its rule if the reason does not name it.
 fn ruling(ruling: &Ruling) -> Row {
     let why = foreign(Tone::Ours, &ruling.reason);
     match &ruling.rule {

@@ -186,7 +186,6 @@ impl Model {
         }
     }
 
-    /// Binds calls to a list that is about to be shown.
     pub fn bind(&self, keys: &[CallKey]) -> Vec<Armed> {
         keys.iter().filter_map(|key| self.queue.call(key)).map(Armed::of).collect()
     }

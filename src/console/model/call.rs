@@ -87,7 +87,6 @@ pub enum Reading {
     Unread,
 }
 
-/// What the last frame showed as selected.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     pub armed: Armed,

@@ -15,7 +15,6 @@ use crate::operator::tried::{Attempt, Suggested, SuggestedRule};
 use crate::policy::rule::Pending;
 use crate::wire::digest::Digest;
 
-/// A screen's list, and how it is looked at.
 #[derive(Clone, Debug, Default)]
 pub struct ListState {
     /// Which line is selected.
@@ -24,11 +23,9 @@ pub struct ListState {
     pub top: usize,
     /// The selected line's sheet, when it is open: its first row on screen.
     pub sheet: Option<usize>,
-    /// The search as it was typed.
     pub find: String,
     pub sought: Sought,
     pub search: Search,
-    /// Why the typed search is not valid.
     pub problem: Option<String>,
 }
 
@@ -55,7 +52,6 @@ pub struct Passed {
     pub server: String,
     pub session: String,
     pub activity: Activity,
-    /// Where this console got it.
     pub source: EntrySource,
 }
 
@@ -122,7 +118,6 @@ pub struct LogPage {
     pub checked: Option<Checked>,
     /// Up to which record searches use the index, while it is being filled.
     pub indexing: Option<u64>,
-    /// Why the log cannot be read.
     pub trouble: Option<String>,
     pub missing: bool,
 }
@@ -169,7 +164,6 @@ pub enum Opens {
 #[derive(Debug, Default)]
 pub struct ToolsPage {
     pub list: ListState,
-    /// The lines that the search wants.
     pub lines: Vec<ToolLine>,
     pub pins: Option<Arc<PinBook>>,
     /// Why what is remembered of tools cannot be read.
@@ -276,7 +270,6 @@ pub enum ToolSource {
 #[derive(Debug, Default)]
 pub struct RulesPage {
     pub list: ListState,
-    /// The lines that the search wants.
     pub lines: Vec<RuleEntry>,
     pub book: Option<Arc<RuleBook>>,
     pub suggested: Attempt<Suggested>,
@@ -286,7 +279,6 @@ pub struct RulesPage {
     pub declined: Vec<Arc<SuggestedRule>>,
 }
 
-/// A rule with what it has decided.
 #[derive(Clone, Debug)]
 pub struct RuleHits {
     pub id: String,
@@ -341,11 +333,9 @@ impl RuleEntry {
 #[derive(Debug, Default)]
 pub struct ServersPage {
     pub list: ListState,
-    /// The lines that the search wants.
     pub lines: Vec<ServerLine>,
     /// The latest latencies of each session's answers, in microseconds, the newest last.
     pub latencies: BTreeMap<String, VecDeque<u64>>,
-    /// Bytes by wrapper's process.
     pub footprints: BTreeMap<u32, u64>,
     /// Servers that hosts start without mcp-approve.
     pub unwrapped: Vec<Unwrapped>,

@@ -21,7 +21,6 @@ pub struct Queue {
     pub grouping: Grouping,
     pub filter: ListState,
     pub(in crate::console) last_class: u64,
-    /// The rows as they were last laid out.
     laid: Rows,
     laid_is: Laid,
     selected_at: usize,
@@ -167,7 +166,6 @@ pub struct Lines {
     open: usize,
 }
 
-/// What is on a line of the queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueueLine {
     Row(usize),
@@ -235,12 +233,10 @@ impl Queue {
         self.calls.iter_mut().find(|held| held.key == *key)
     }
 
-    /// The calls that are not over.
     pub(in crate::console) fn live(&self) -> Vec<&Snapshot> {
         self.calls.iter().filter(|held| !held.is_over()).map(|held| &*held.snapshot).collect()
     }
 
-    /// The marked calls that still wait, in the order of the queue.
     pub fn marked_calls(&self) -> Vec<&Held> {
         if self.marked.is_empty() {
             return Vec::new();
@@ -257,7 +253,6 @@ impl Queue {
         self.selected_group().map_or_else(Vec::new, |group| group.members().collect())
     }
 
-    /// Every waiting call of one wrapper, in the order of the queue.
     pub fn waiting_of(&self, session: &str) -> Vec<&Held> {
         self.waiting_where(|held| held.key.session == session)
     }

@@ -84,7 +84,6 @@ pub struct RuleMaker {
 /// How far the operator has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleStage {
-    /// Looking at the offers.
     Choosing,
     /// Enter was pressed once on this very text, which should be read again: a second Enter does it.
     Sure,
@@ -207,13 +206,10 @@ pub enum ReviewOf {
         session: String,
         pending: Pending,
     },
-    /// A tool's definition is not the trusted one.
     Definition(Box<PinnedTool>),
-    /// A server's program or command line is not the trusted one.
     Program(Box<PinnedProgram>),
     /// The files as they are written, against the log; there is nothing to accept.
     Written,
-    /// A rule that the log suggests.
     Suggested(Arc<SuggestedRule>),
     Page(Box<OpenPage>),
 }

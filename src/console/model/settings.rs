@@ -15,9 +15,7 @@ pub struct Settings {
     pub version: String,
     /// The operator's home, for rules about paths.
     pub home: Option<String>,
-    /// What `--home` named.
     pub root: Option<PathBuf>,
-    /// The keys as the operator has bound them.
     pub keys: Keys,
     /// Whether this is the first console that this operator opens.
     pub tour: Tour,
@@ -55,7 +53,6 @@ pub enum Manner {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confirmation {
-    /// `y`.
     #[default]
     Key,
     /// A word of the effect line, typed letter by letter.

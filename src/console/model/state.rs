@@ -74,7 +74,6 @@ pub enum Edit {
     Failed(String),
 }
 
-/// What the shell must do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     Send {
@@ -120,7 +119,6 @@ pub enum Screen {
     Servers,
 }
 
-/// A question that takes the keys until it is answered.
 #[derive(Clone, Debug)]
 pub enum Overlay {
     Help {
@@ -170,7 +168,6 @@ pub enum Overlay {
 }
 
 impl Overlay {
-    /// The text that is being written, if any.
     pub(in crate::console) fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Self::Word { text, .. }
@@ -182,7 +179,6 @@ impl Overlay {
         }
     }
 
-    /// Whether it takes the whole body of the screen.
     pub(in crate::console) fn is_whole(&self) -> bool {
         matches!(self, Self::Help { .. } | Self::Batch(_) | Self::Rule(_) | Self::Review(_))
     }
@@ -211,7 +207,6 @@ pub struct Model {
     pub tools: ToolsPage,
     pub rules: RulesPage,
     pub servers: ServersPage,
-    /// Gives each trial its number.
     pub trials: u64,
     /// When the log reader was last asked for each kind of thing, in milliseconds since 1970.
     pub asked: HashMap<Discriminant<LogRequest>, i64>,
@@ -235,7 +230,6 @@ pub struct CardView {
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
     pub sought: String,
-    /// The row where it was found.
     pub found: Option<usize>,
     /// When what the call would touch was last looked at again.
     pub looked_at: i64,

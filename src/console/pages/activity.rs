@@ -32,7 +32,6 @@ pub(super) fn heading(model: &Model, width: usize) -> Row {
     ends(row, latencies, width)
 }
 
-/// How fast each server answers, for as many as there is room.
 fn latencies(model: &Model, room: usize) -> Row {
     let mut row = Row::default();
     for one in &model.wrappers {
@@ -131,7 +130,6 @@ fn tone(activity: &Activity) -> Tone {
     }
 }
 
-/// Who let it pass or stopped it; what an answer was.
 fn outcome(activity: &Activity) -> Row {
     match activity.kind {
         ActivityKind::Call => {

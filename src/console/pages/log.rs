@@ -28,7 +28,6 @@ pub(super) fn title(model: &Model) -> Row {
     strong(" Log").quiet(format!(" · {what} · newest first"))
 }
 
-/// The figures of deciding, counted so far.
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.log.counts else {
         let nothing = model.log.missing || model.log.trouble.is_some();

@@ -66,7 +66,6 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
     }
 }
 
-/// What Enter does with a rule on show.
 pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
     let (tone, words) = match stage {
         RuleStage::Choosing if at_once => {
@@ -134,16 +133,15 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
     let room = room.saturating_sub(1);
     let (mut first, mut last) = (maker.at, maker.at);
     let mut used = whole.get(maker.at).map_or(1, Vec::len);
+    let fits = |at: Option<usize>, used: usize| whole.get(at?).map(Vec::len).filter(|rows| used + rows <= room);
     loop {
-        let above = first.checked_sub(1).map(|i| (i, whole[i].len()));
-        let below = whole.get(last + 1).map(|rows| (last + 1, rows.len()));
+        let (above, below) = (fits(first.checked_sub(1), used), fits(Some(last + 1), used));
         match (above, below) {
-            (_, Some((i, rows))) if used + rows <= room && (last - maker.at <= maker.at - first || above.is_none()) => {
-                (last, used) = (i, used + rows);
+            (_, Some(rows)) if above.is_none() || last - maker.at <= maker.at - first => {
+                (last, used) = (last + 1, used + rows)
             }
-            (Some((i, rows)), _) if used + rows <= room => (first, used) = (i, used + rows),
-            (_, Some((i, rows))) if used + rows <= room => (last, used) = (i, used + rows),
-            _ => break,
+            (Some(rows), _) => (first, used) = (first - 1, used + rows),
+            (None, _) => break,
         }
     }
     let mut rows = Vec::new();

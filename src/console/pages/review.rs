@@ -86,7 +86,6 @@ fn last(review: &Review) -> Row {
     }
 }
 
-/// How many rows of the open review are below the screen.
 pub fn rows_below(model: &Model) -> usize {
     let Some(Overlay::Review(review)) = &model.overlay else { return 0 };
     let area = model.areas().body;
@@ -269,7 +268,6 @@ pub(in crate::console) fn is_beyond_reading(tool: &PinnedTool) -> bool {
     length(tool) > READ
 }
 
-/// Bytes that differ, or all of them.
 fn length(tool: &PinnedTool) -> usize {
     let of = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     match tool.changes.as_slice() {

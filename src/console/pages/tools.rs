@@ -47,7 +47,6 @@ pub(super) fn empty(model: &Model) -> Vec<Row> {
     ]
 }
 
-/// The columns, and how the two columns of names cut their names.
 struct Shape {
     columns: Columns,
     tool: NameColumn,
@@ -106,7 +105,6 @@ fn shape(model: &Model, width: usize) -> Shape {
 
 /// Calls that were decided, as the log counts them.
 const CALLS: &str = "decided";
-/// The median time in which the server answered.
 const LATENCY: &str = "latency";
 const WORDS: &str = "what it is";
 /// A server's name need not be shown whole beyond this; the second, where there is little room.
@@ -258,7 +256,6 @@ fn agreed(model: &Model, line: &ToolLine, rows: &mut Entries) {
     }
 }
 
-/// The sheet of a server whose program changed.
 fn program_sheet(model: &Model, line: &ToolLine, program: &PinnedProgram, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.entry("server", foreign(Tone::Strong, &program.server.name));

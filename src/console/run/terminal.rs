@@ -32,7 +32,6 @@ pub(super) enum Focus {
     Elsewhere,
 }
 
-/// What reaches the loop.
 pub(super) enum Input {
     /// With the time when it was read.
     Event(crossterm::event::Event, i64),
@@ -59,7 +58,6 @@ const KEEP_TITLE: &str = "\x1b[22;2t";
 const OLD_TITLE: &str = "\x1b[23;2t";
 
 impl Screen {
-    /// Takes the terminal on standard output.
     pub(super) fn open(pointer: Pointer) -> io::Result<Self> {
         restore_after_panics();
         enter(pointer)?;
@@ -107,7 +105,6 @@ impl Screen {
         out.flush()
     }
 
-    /// Puts the number of waiting calls into the terminal's title.
     pub(super) fn title(&mut self, waiting: usize) -> io::Result<()> {
         let mut out = stdout();
         match waiting {
@@ -216,7 +213,6 @@ impl Keyboard {
         Self { permission }
     }
 
-    /// Lets the thread read the next event.
     pub(super) fn go_on(&self) {
         // This fails only if the thread has ended with the terminal, which the loop learns in another way.
         let _ = self.permission.try_send(());

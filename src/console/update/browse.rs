@@ -13,12 +13,10 @@ use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::operator::tried::Trial;
 use crate::policy::fit::rules_name;
 
-/// Records of one page.
 const PAGE: usize = 300;
 /// Milliseconds between two looks at what may have changed.
 const AGAIN: i64 = 1_000;
 
-/// Moves in the list, or in the open sheet.
 pub(super) fn go(model: &mut Model, action: Action) {
     let body = model.areas().body;
     let room = content_rows(body);
@@ -99,7 +97,6 @@ pub(super) fn open(model: &mut Model) {
     }
 }
 
-/// Opens the call that passed on the Log screen.
 fn open_passed(model: &mut Model) {
     let passing = model.activity.passing();
     let passed = passing.get(model.activity.list.at).and_then(|at| model.activity.passed.get(*at));

@@ -16,7 +16,6 @@ use crate::wire::number::counted;
 /// Rows looked at in one go.
 const CHUNK: usize = 512;
 
-/// Moves the card.
 pub(super) fn scroll(model: &mut Model, action: Action) {
     let rows = model.card.laid.as_ref().map_or(0, |card| card.rows);
     model.card.scroll = match (action, &model.card.laid) {
@@ -83,7 +82,6 @@ pub(super) fn fold_all(model: &mut Model) {
     model.say(words);
 }
 
-/// Unfolds everything.
 fn unfold_all(model: &mut Model) {
     let is_folded = |anchor: &Anchor| anchor.fold == Fold::Closed;
     let first = model.card.laid.as_ref().and_then(|card| card.anchors(0, card.rows).into_iter().find(is_folded));
@@ -170,10 +168,7 @@ fn seek_from(model: &mut Model, action: Action, from: usize) {
         unfold_all(model);
     }
     let Some(card) = &model.card.laid else { return };
-    let found = match action {
-        Action::PreviousHit => card.find_before(&model.card.sought, from),
-        _ => card.find_from(&model.card.sought, from),
-    };
+    let found = card.find(&model.card.sought, action, from);
     let (last, rows) = (card.rows.saturating_sub(model.card_rows().max(1)), card.rows);
     model.card.found = found;
     let Some(row) = found else {
@@ -190,24 +185,15 @@ fn seek_from(model: &mut Model, action: Action, from: usize) {
 }
 
 impl Card {
-    /// The first row from `from` on that has the words, around the end.
-    pub fn find_from(&self, words: &str, from: usize) -> Option<usize> {
-        self.search(words, from, self.rows).or_else(|| self.search(words, 0, from))
-    }
-
-    /// The last row before `from` that has the words, around the beginning.
-    pub fn find_before(&self, words: &str, from: usize) -> Option<usize> {
-        self.search_back(words, 0, from).or_else(|| self.search_back(words, from, self.rows))
-    }
-
-    fn search(&self, words: &str, from: usize, to: usize) -> Option<usize> {
-        let first = |at: usize| Some(at + self.hits(words, at, CHUNK.min(to - at)).first()?);
-        (from..to).step_by(CHUNK).find_map(first)
-    }
-
-    fn search_back(&self, words: &str, from: usize, to: usize) -> Option<usize> {
-        let last = |at: usize| Some(at + self.hits(words, at, CHUNK.min(to - at)).last()?);
-        (from..to).step_by(CHUNK).rev().find_map(last)
+    /// The next row from `from` on that has the words or, for the previous one, the last row before; around the end.
+    fn find(&self, words: &str, action: Action, from: usize) -> Option<usize> {
+        let hits = |from: usize, to: usize| {
+            (from..to).step_by(CHUNK).flat_map(move |at| self.hits(words, at, CHUNK.min(to - at)))
+        };
+        match action {
+            Action::PreviousHit => hits(0, from).next_back().or_else(|| hits(from, self.rows).next_back()),
+            _ => hits(from, self.rows).next().or_else(|| hits(0, from).next()),
+        }
     }
 
     /// The rows of a window that have the words, or begin them where the row is wrapped.
@@ -224,7 +210,7 @@ impl Card {
             let next = next.trim_start_matches([' ', '│', '┃']);
             format!("{row}{next}").contains(&needle)
         };
-        (0..count.min(rows.len())).filter(has).collect()
+        (0..count.min(rows.len())).filter(has).map(|i| from + i).collect()
     }
 }
 
@@ -261,7 +247,6 @@ pub(super) fn copy(model: &mut Model) {
     model.todo.push(Command::Copy(text));
 }
 
-/// Takes what the editor left.
 pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) {
     let text = match outcome {
         Edit::Unchanged => {
@@ -312,7 +297,6 @@ fn for_editor(arguments: &str) -> Option<String> {
     Some(escaped(&pretty) + "\n")
 }
 
-/// JSON with hidden characters as escapes.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len() + 1);
     for c in json.chars() {

@@ -367,7 +367,6 @@ pub(super) fn deny_server(model: &mut Model) {
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
 
-/// Shows the list that is to be decided.
 fn open_list(model: &mut Model, fate: Fate, members: Vec<Armed>) {
     model.queue.listed = None;
     model.overlay = Some(Overlay::Batch(Batch { fate, members, top: 0 }));

@@ -199,7 +199,6 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
     }
 }
 
-/// The result of writing a rule.
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
     model.ask_again();
     model.note = Some(match outcome {

@@ -62,7 +62,6 @@ fn try_on_the_log(model: &mut Model, subject: ReviewOf, which: Which) {
     model.todo.push(Command::Look(LogRequest::Try(Trial::Policy { id, which })));
 }
 
-/// Moves in the rows of the change.
 pub(super) fn go(model: &mut Model, action: Action) {
     let below = review::rows_below(model);
     let room = content_rows(model.areas().body);

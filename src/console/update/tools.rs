@@ -97,7 +97,6 @@ pub(super) fn say(model: &mut Model, mutability: Mutability) {
     model.todo.push(Command::ReviewPins(PinReview::Tools(words)));
 }
 
-/// The tool of the selected line, as it is remembered.
 fn selected(model: &Model) -> Option<&PinnedTool> {
     model.tools.pinned(model.tools.lines.get(model.tools.list.at)?)
 }
@@ -128,7 +127,6 @@ pub(super) fn forget(model: &mut Model) {
     }
 }
 
-/// What the open sheet lists as agreed to.
 fn agreed(model: &Model) -> Vec<&Known> {
     let list = &model.tools.list;
     let line = list.sheet.and_then(|_| model.tools.lines.get(list.at));
@@ -143,7 +141,6 @@ pub(super) fn undo(model: &mut Model) {
     }
 }
 
-/// The result of a review.
 pub(super) fn settled(model: &mut Model, outcome: Result<ReviewDone, String>) {
     // The pins are read again at once.
     model.ask_again();

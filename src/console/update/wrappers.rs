@@ -23,7 +23,6 @@ const MOST_ENDED: usize = 100;
 /// Latencies of a server that are kept for its line.
 const MOST_LATENCIES: usize = 64;
 
-/// Takes one event of the link.
 pub(super) fn heard(model: &mut Model, event: ClientEvent) {
     match event {
         ClientEvent::Connected(wrapper) => connected(model, wrapper),

@@ -64,7 +64,6 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
     ends(left.border(" "), right.ours(" "), width)
 }
 
-/// Who settled a call, and how.
 fn ended(settled: &CallEnd) -> Row {
     let (tone, verdict) = verdict(settled.verdict, "withdrawn");
     let by = decided_by(settled.by);

@@ -10,7 +10,6 @@ use crate::link::message::{Remembers, ToolOffer};
 use crate::operator::found::LogRows;
 use crate::text::row::{Row, Tone, warn};
 
-/// The note, otherwise the keys.
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
     match model.note_rows() {
         none if none.is_empty() => vec![keys(model, width)],
@@ -181,7 +180,6 @@ fn rest_of_card(model: &Model, place: Place) -> Option<Row> {
     below.then(|| hint(key_of(model, Action::Bottom), name, Tone::Key))
 }
 
-/// The key of an action, as it is written.
 fn key_of(model: &Model, action: Action) -> &str {
     BINDINGS.iter().find(|binding| binding.action == action).map_or("", |one| model.settings.keys.shown(one))
 }
