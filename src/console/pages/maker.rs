@@ -138,7 +138,7 @@ fn offers(model: &Model, maker: &RuleMaker, width: usize, room: usize) -> Vec<Ro
         let (above, below) = (fits(first.checked_sub(1), used), fits(Some(last + 1), used));
         match (above, below) {
             (_, Some(rows)) if above.is_none() || last - maker.at <= maker.at - first => {
-                (last, used) = (last + 1, used + rows)
+                (last, used) = (last + 1, used + rows);
             }
             (Some(rows), _) => (first, used) = (first - 1, used + rows),
             (None, _) => break,
