@@ -1,5 +1,6 @@
 //! The audit: the chain, redaction, bodies, the store under attack and under load, the scribe, and `log`.
 
+mod agreed;
 mod body;
 mod chain;
 mod index;
@@ -12,6 +13,7 @@ mod redact;
 mod review;
 mod scribe;
 mod store;
+mod tally;
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};

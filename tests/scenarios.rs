@@ -6,6 +6,7 @@ mod attacks;
 mod desk;
 mod fake;
 mod histories;
+mod interpose;
 mod link;
 mod pins;
 mod playbook;

@@ -1,13 +1,12 @@
 //! Writes an entry as the canonical JSON that is sealed: one line, fixed field order, nulls written out. Entries are written
 //! out and hashed once, on their way from a journal into the log. Pure; stores nothing.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
 use super::chain::{self, Writer};
-use super::record::{Assurance, Entry, Kind};
+use super::record::{Assurance, Entry};
 use super::redact::{Redactor, push_string};
 use crate::wire::digest::Digest;
 use crate::wire::number::push_number;
@@ -15,85 +14,55 @@ use crate::wire::number::push_number;
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
 
-/// How many details are remembered, and how long each may be in bytes.
-const REMEMBERED: usize = 16;
-const REMEMBERED_BYTES: usize = 4096;
-
-/// Writes bodies, and remembers details without a secret, which are commonly the same in the next entry.
-#[derive(Clone, Debug, Default)]
-pub struct BodyWriter {
-    /// Details in which there was nothing to redact, the newest last.
-    harmless: VecDeque<Box<str>>,
-}
-
-impl BodyWriter {
-    /// Appends the entry's body to `out`.
-    pub fn write(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
-        // A time beyond the calendar becomes its beginning.
-        let time = Timestamp::from_millisecond(entry.time).unwrap_or(Timestamp::UNIX_EPOCH);
-        // Writing to a String does not fail.
-        let _ = write!(out, "{{\"time\":\"{time:.3}\"");
-        word(out, r#","kind":"#, Some(entry.kind.word()));
-        text(out, r#","server":"#, Some(&entry.server));
-        text(out, r#","session":"#, Some(&entry.session));
-        text(out, r#","ticket":"#, entry.ticket.as_deref());
-        text(out, r#","tool":"#, entry.tool.as_deref());
-        text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
-        word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
-        word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
-        word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
-        word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
-        word(out, r#","by":"#, entry.by.map(|by| by.word()));
-        text(out, r#","rule":"#, entry.rule.as_deref());
-        digest(out, r#","digest":"#, entry.digest.as_ref());
-        match entry.latency_us {
-            Some(us) => {
-                out.push_str(",\"latency_ms\":");
-                push_number(out, us / 1000, 1);
-                out.push('.');
-                push_number(out, us % 1000, 3);
-            }
-            None => out.push_str(",\"latency_ms\":null"),
+/// Appends the entry's body to `out`.
+pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
+    // A time beyond the calendar becomes its beginning.
+    let time = Timestamp::from_millisecond(entry.time).unwrap_or(Timestamp::UNIX_EPOCH);
+    // Writing to a String does not fail.
+    let _ = write!(out, "{{\"time\":\"{time:.3}\"");
+    word(out, r#","kind":"#, Some(entry.kind.word()));
+    text(out, r#","server":"#, Some(&entry.server));
+    text(out, r#","session":"#, Some(&entry.session));
+    text(out, r#","ticket":"#, entry.ticket.as_deref());
+    text(out, r#","tool":"#, entry.tool.as_deref());
+    text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
+    word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
+    word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
+    word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
+    word(out, r#","verdict":"#, entry.verdict.map(|verdict| verdict.word()));
+    word(out, r#","by":"#, entry.by.map(|by| by.word()));
+    text(out, r#","rule":"#, entry.rule.as_deref());
+    digest(out, r#","digest":"#, entry.digest.as_ref());
+    match entry.latency_us {
+        Some(us) => {
+            out.push_str(",\"latency_ms\":");
+            push_number(out, us / 1000, 1);
+            out.push('.');
+            push_number(out, us % 1000, 3);
         }
-        out.push_str(",\"arguments\":");
-        let cut = match &entry.arguments {
-            Some(arguments) => redactor.redact(arguments, out),
-            None => {
-                out.push_str("null");
-                None
-            }
-        };
-        match cut {
-            Some(cut) => {
-                let (bytes, digest) = (cut.bytes, cut.digest);
-                let _ = write!(out, ",\"cut\":{{\"bytes\":{bytes},\"digest\":\"{digest}\"}}");
-            }
-            None => out.push_str(",\"cut\":null"),
-        }
-        word(out, r#","assurance":"#, Some(Assurance::L0.word()));
-        digest(out, r#","policy":"#, entry.policy.as_ref());
-        out.push_str(",\"detail\":");
-        self.detail(entry, redactor, out);
-        out.push('}');
+        None => out.push_str(",\"latency_ms\":null"),
     }
-
-    /// The details, redacted like arguments: they may quote a command line or the arguments before an edit.
-    fn detail(&mut self, entry: &Entry, redactor: &Redactor, out: &mut String) {
-        let json = entry.detail.json();
-        let is_ours = entry.kind == Kind::Outcome && entry.detail.is_ours();
-        if is_ours || self.harmless.iter().any(|known| **known == *json) {
-            out.push_str(json);
-            return;
+    out.push_str(",\"arguments\":");
+    let cut = match &entry.arguments {
+        Some(arguments) => redactor.redact(arguments, out),
+        None => {
+            out.push_str("null");
+            None
         }
-        let start = out.len();
-        redactor.redact(json, out);
-        if entry.kind == Kind::Decision && json.len() <= REMEMBERED_BYTES && out[start..] == *json {
-            if self.harmless.len() == REMEMBERED {
-                self.harmless.pop_front();
-            }
-            self.harmless.push_back(json.into());
+    };
+    match cut {
+        Some(cut) => {
+            let (bytes, digest) = (cut.bytes, cut.digest);
+            let _ = write!(out, ",\"cut\":{{\"bytes\":{bytes},\"digest\":\"{digest}\"}}");
         }
+        None => out.push_str(",\"cut\":null"),
     }
+    word(out, r#","assurance":"#, Some(Assurance::L0.word()));
+    digest(out, r#","policy":"#, entry.policy.as_ref());
+    out.push_str(",\"detail\":");
+    // Redacted like arguments: details may quote a command line or the arguments before an edit.
+    redactor.redact(entry.detail.json(), out);
+    out.push('}');
 }
 
 /// A member: its name as it is written, and its value.
@@ -130,15 +99,22 @@ fn digest(out: &mut String, name: &str, value: Option<&Digest>) {
     }
 }
 
-/// Bodies, a line each, and their digests.
-#[derive(Debug, Default)]
-pub(super) struct Sealed {
+/// Some entries of one journal, in order, to be folded into the log: their bodies, a line each, and their digests.
+#[derive(Debug)]
+pub struct JournalPart {
+    pub(super) writer: Writer,
+    /// The number of the first of them within its journal.
+    pub(super) first: u64,
     text: String,
     /// Where each line ends.
     ends: Vec<(usize, Digest)>,
 }
 
-impl Sealed {
+impl JournalPart {
+    pub(super) fn new(writer: Writer, first: u64) -> Self {
+        Self { writer, first, text: String::new(), ends: Vec::new() }
+    }
+
     /// Takes what `write` appends as the next body.
     pub(super) fn push(&mut self, write: impl FnOnce(&mut String)) {
         let start = self.text.len();
@@ -158,8 +134,9 @@ impl Sealed {
         self.ends.len()
     }
 
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len()
+    /// The number of the last of them; the one before the first when there are none.
+    pub(super) fn last(&self) -> u64 {
+        self.first - 1 + self.count() as u64
     }
 
     /// The bodies after the first `skipped`.
@@ -171,39 +148,14 @@ impl Sealed {
             .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end - 1], digest))
     }
 
-    /// All lines after the first `skipped`, and the digests of their bodies.
-    pub(super) fn lines_after(&self, skipped: usize) -> (&str, impl Iterator<Item = Digest>) {
-        (&self.text[self.start(skipped)..], self.ends.iter().skip(skipped).map(|(_, digest)| *digest))
+    /// All lines after the first `skipped`.
+    pub(super) fn lines_after(&self, skipped: usize) -> &str {
+        &self.text[self.start(skipped)..]
     }
 
     /// Where the body after the first `at` begins.
     fn start(&self, at: usize) -> usize {
         at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |(end, _)| *end)
-    }
-}
-
-/// Some entries of one journal, in order, to be folded into the log.
-#[derive(Debug)]
-pub struct Part {
-    pub(super) writer: Writer,
-    /// The number of the first of them within its journal.
-    pub(super) first: u64,
-    pub(super) sealed: Sealed,
-}
-
-impl Part {
-    pub(super) fn new(writer: Writer, first: u64) -> Self {
-        Self { writer, first, sealed: Sealed::default() }
-    }
-
-    /// Writes an entry out and hashes it.
-    pub(super) fn push(&mut self, entry: &Entry, bodies: &mut BodyWriter, redactor: &Redactor) {
-        self.sealed.push(|out| bodies.write(entry, redactor, out));
-    }
-
-    /// The number of the last of them; the one before the first when there are none.
-    pub(super) fn last(&self) -> u64 {
-        self.first - 1 + self.sealed.count() as u64
     }
 
     /// The journal that they are of.
@@ -213,6 +165,6 @@ impl Part {
 
     /// How many bytes its lines have.
     pub fn bytes(&self) -> usize {
-        self.sealed.bytes()
+        self.text.len()
     }
 }

@@ -207,22 +207,28 @@ impl<'a> Fields<'a> {
 impl Fields<'_> {
     /// The values of [`TEXTS`].
     pub fn texts(&self) -> [Option<&str>; TEXTS.len()] {
-        [
-            Some(&*self.time),
-            Some(&*self.kind),
-            Some(&*self.server),
-            Some(&*self.session),
-            self.ticket.as_deref(),
-            self.tool.as_deref(),
-            self.target.as_deref(),
-            self.badge.as_deref(),
-            self.identity.as_deref(),
-            self.ruling.as_deref(),
-            self.verdict.as_deref(),
-            self.by.as_deref(),
-            self.rule.as_deref(),
-            self.digest.as_deref(),
-        ]
+        TEXTS.map(|name| self.named(name))
+    }
+
+    /// The value of one of [`TEXTS`].
+    fn named(&self, name: &str) -> Option<&str> {
+        match name {
+            "time" => Some(&self.time),
+            "kind" => Some(&self.kind),
+            "server" => Some(&self.server),
+            "session" => Some(&self.session),
+            "ticket" => self.ticket.as_deref(),
+            "tool" => self.tool.as_deref(),
+            "target" => self.target.as_deref(),
+            "badge" => self.badge.as_deref(),
+            "identity" => self.identity.as_deref(),
+            "ruling" => self.ruling.as_deref(),
+            "verdict" => self.verdict.as_deref(),
+            "by" => self.by.as_deref(),
+            "rule" => self.rule.as_deref(),
+            "digest" => self.digest.as_deref(),
+            _ => None,
+        }
     }
 
     /// `None` for a kind that this program does not know.
@@ -277,23 +283,12 @@ impl Fields<'_> {
 
     /// The text of a field that a search can name.
     pub fn text(&self, field: Field) -> Option<Cow<'_, str>> {
-        let text = match field {
-            Field::Server => Some(&*self.server),
-            Field::Session => Some(&*self.session),
-            Field::Kind => Some(&*self.kind),
-            Field::Ticket => self.ticket.as_deref(),
-            Field::Tool => self.tool.as_deref(),
-            Field::Target => self.target.as_deref(),
-            Field::Badge => self.badge.as_deref(),
-            Field::Ruling => self.ruling.as_deref(),
-            Field::Verdict => self.verdict.as_deref(),
-            Field::By => self.by.as_deref(),
-            Field::Rule => self.rule.as_deref(),
-            Field::Operator => return self.why().operator,
-            Field::Reason => return self.why().reason,
-            Field::Agent => return self.agent().map(Cow::Owned),
-        };
-        text.map(Cow::Borrowed)
+        match field {
+            Field::Operator => self.why().operator,
+            Field::Reason => self.why().reason,
+            Field::Agent => self.agent().map(Cow::Owned),
+            _ => self.named(field.word()).map(Cow::Borrowed),
+        }
     }
 
     /// Agent, sub-agent and user, with slashes between them; what the host did not name is left out.

@@ -79,32 +79,3 @@ impl Histogram {
         None
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_histogram_tells_the_middle_to_a_fifth() {
-        let mut histogram = Histogram::default();
-        assert_eq!(histogram.quantile(50), None);
-        for number in 0..10_000 {
-            histogram.take(number);
-        }
-        for percent in [10, 50, 95, 100] {
-            let (said, is) = (histogram.quantile(percent).unwrap(), percent * 100);
-            assert!(said <= is && said * 5 >= is * 4, "{percent}%: {said} for {is}");
-        }
-    }
-
-    #[test]
-    fn quantiles_are_numbers_that_were_taken_and_a_median_is_the_middle() {
-        let exact = Exact((1..=100).rev().collect());
-        assert_eq!((exact.quantile(50), exact.quantile(95), exact.median()), (Some(50), Some(95), Some(50.5)));
-        let mut histogram = Histogram::default();
-        [8, 32].into_iter().for_each(|number| histogram.take(number));
-        assert_eq!((Exact(vec![8, 32]).quantile(50), histogram.quantile(50)), (Some(8), Some(8)));
-        assert_eq!((Exact(vec![7]).quantile(95), Exact(vec![7, 9, 8]).median()), (Some(7), Some(8.0)));
-        assert_eq!((Exact::default().quantile(50), Exact::default().median()), (None, None));
-    }
-}

@@ -1,20 +1,17 @@
 //! Where the log lies: its folder and files made private, network file systems refused; its lock file, by which one wrapper
-//! writes at a time, in the order they came; and why a log cannot be written or read, with what to do next. Knows nothing of
+//! writes at a time; and why a log cannot be written or read, with what to do next. Knows nothing of
 //! SQLite or of what is written.
-//!
-//! SQLite's own waiting sleeps ever longer and lets a writer starve among busy ones; asking again and again, as a
-//! hundred wrappers would, leaves no time for the one that writes. So a wrapper that finds the lock taken waits in the
-//! kernel's queue, on a thread of its own: the kernel's wait has no time limit, and the wrapper's must have one.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Once, mpsc};
+use std::sync::Once;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 /// Makes folder (0700) and file (0600) where they are missing.
 ///
@@ -227,9 +224,11 @@ impl StoreError {
     }
 }
 
-/// How long to wait for the others before us in the queue. A wrapper that was stopped while it held the lock must not
+/// How long to wait for the other writers. A wrapper that was stopped while it held the lock must not
 /// keep all others from answering their hosts, which commonly give up on a call after sixty seconds.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How long to wait before each try. SQLite's own waiting sleeps ever longer, and lets a writer starve among busy ones.
+const AGAIN: Duration = Duration::from_millis(1);
 
 /// The lock of one log.
 #[derive(Debug)]
@@ -244,37 +243,35 @@ impl Lock {
         Self(db.with_extension("lock"))
     }
 
-    /// Takes the lock, waiting until those who came before have had it.
+    /// Takes the lock, waiting for other writers.
     pub(super) fn hold(&self) -> Result<Held, StoreError> {
         self.hold_within(PATIENCE)
     }
 
     /// Takes the lock, waiting for `patience` at most.
     pub(super) fn hold_within(&self, patience: Duration) -> Result<Held, StoreError> {
-        if let Some(held) = self.try_hold()? {
-            return Ok(held);
+        let (file, until) = (self.open()?, Instant::now() + patience);
+        while !self.is_taken(&file)? {
+            if Instant::now() >= until {
+                return Err(StoreError::Busy { path: self.0.clone() });
+            }
+            thread::sleep(AGAIN);
         }
-        let file = self.open()?;
-        // Without a buffer: what is sent was received, and what cannot be sent is released by being dropped.
-        let (tell, comes) = mpsc::sync_channel(0);
-        let wait = move || drop(tell.send(take(&file, FlockOperation::LockExclusive).map(|()| Held(file))));
-        thread::Builder::new()
-            .name("audit lock".to_owned())
-            .spawn(wait)
-            .and_then(|_| comes.recv_timeout(patience).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())))
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::TimedOut => StoreError::Busy { path: self.0.clone() },
-                _ => failed(&self.0, &error),
-            })
+        Ok(Held(file))
     }
 
     /// Takes the lock when no one has it; `None` at once when another does.
     pub(super) fn try_hold(&self) -> Result<Option<Held>, StoreError> {
         let file = self.open()?;
-        match take(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Held(file))),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
-            Err(error) => Err(failed(&self.0, &error)),
+        Ok(self.is_taken(&file)?.then(|| Held(file)))
+    }
+
+    /// Whether this file's lock is ours now.
+    fn is_taken(&self, file: &File) -> Result<bool, StoreError> {
+        match flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+            Err(error) => Err(failed(&self.0, &error.into())),
         }
     }
 
@@ -282,15 +279,6 @@ impl Lock {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         options.open(&self.0).map_err(|error| failed(&self.0, &linked(error)))
-    }
-}
-
-fn take(file: &File, how: FlockOperation) -> io::Result<()> {
-    loop {
-        match flock(file, how) {
-            Err(rustix::io::Errno::INTR) => {}
-            taken => return taken.map_err(io::Error::from),
-        }
     }
 }
 

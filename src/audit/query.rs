@@ -13,7 +13,7 @@ use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
 use super::store::{ReadOrder, Reader, StoreError, Visit};
-use super::tally::{Fact, Servers, Tally, What};
+use super::tally::{Servers, Tally};
 use super::verified::{Verified, Verifying};
 use crate::behavior::hazards::HazardKind;
 
@@ -204,11 +204,11 @@ fn decided(tally: &mut Tally<Exact>, search: &Search, body: &[u8]) {
         tally.unreadable += 1;
         return;
     };
-    let mut fact = Fact::of(&fields);
-    if let What::Answered { .. } = fact.what {
-        fact.what = What::Other;
+    if fields.kind() == Some(Kind::Outcome) {
+        tally.take_time(&fields);
+    } else {
+        tally.take(&fields);
     }
-    tally.take(&fact);
 }
 
 /// Counts how calls were answered, over the newest `most` records.
@@ -219,7 +219,7 @@ pub fn answers(reader: &Reader, most: u64) -> Result<Tally<Exact>, StoreError> {
         if outcome.find(row.body).is_some()
             && let Some(fields) = Fields::of(row.body)
         {
-            tally.take(&Fact::of(&fields));
+            tally.take(&fields);
         }
         ControlFlow::Continue(())
     })?;

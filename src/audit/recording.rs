@@ -42,16 +42,6 @@ impl Recording {
         Ok(Self { store, redactor: redactor(key)? })
     }
 
-    /// Opens the log, and makes a journal for a wrapper that starts.
-    ///
-    /// # Errors
-    /// As [`Self::open`] and [`Self::journal`].
-    pub fn open_with_journal(log: &Path, key: &Path) -> Result<(Self, Journal), RecordingError> {
-        let redactor = redactor(key)?;
-        let (store, journal) = Store::open_with_journal(log, random_writer()?, random_writer()?)?;
-        Ok((Self { store, redactor }, journal))
-    }
-
     /// Makes a journal.
     pub fn journal(&mut self) -> Result<Journal, RecordingError> {
         Ok(self.store.journal(random_writer()?)?)

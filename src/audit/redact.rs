@@ -97,36 +97,11 @@ impl Redactor {
 
 /// Appends a JSON string token.
 pub fn push_string(out: &mut String, text: &str) {
-    use std::fmt::Write as _;
-    out.push('"');
     if plain_run(text.as_bytes()) == text.len() {
-        out.push_str(text);
-        out.push('"');
-        return;
+        return ["\"", text, "\""].into_iter().for_each(|part| out.push_str(part));
     }
-    let mut done = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        // Only ASCII is ever escaped, so `at` is a boundary.
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0..0x20 => "",
-            _ => continue,
-        };
-        out.push_str(&text[done..at]);
-        if escape.is_empty() {
-            // Writing to a String does not fail.
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
-        }
-        done = at + 1;
-    }
-    out.push_str(&text[done..]);
-    out.push('"');
+    // A text always serialises.
+    out.push_str(&serde_json::to_string(text).unwrap_or_else(|_| "null".to_owned()));
 }
 
 /// Appends a JSON text without its white space, if nothing in it is a secret or names one, and nothing is escaped.

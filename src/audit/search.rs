@@ -9,18 +9,20 @@ use super::record::Kind;
 use crate::policy::glob::Glob;
 use crate::policy::reading::nearest;
 
-/// The words that a field takes; none where it takes any text.
-fn words_of(field: Field) -> &'static [&'static str] {
-    match field {
-        Field::Badge => &["pure", "pure?", "mutates", "likely"],
-        Field::Ruling => &["allow", "ask", "deny", "allowed", "approved", "denied"],
-        Field::Verdict => &["approve", "deny", "approved", "denied", "allowed"],
-        Field::By => &[
-            "default", "policy", "rule", "operator", "approver", "scope", "expiry", "cancel", "shutdown", "fault",
-            "observe", "elicitation",
-        ],
-        _ => &[],
-    }
+/// The words that people type for a field's value, each with the word of records; none where it takes any text.
+fn words_of(field: Field) -> Vec<(&'static str, &'static str)> {
+    let words = match field {
+        // For those who would not type a question mark.
+        Field::Badge => "pure pure? mutates likely=pure?",
+        Field::Ruling => "allow ask deny allowed=allow approved=allow denied=deny",
+        Field::Verdict => "approve deny approved=approve denied=deny allowed=approve",
+        // As lists call it: `policy`.
+        Field::By => {
+            "default policy=default rule operator approver scope expiry cancel shutdown fault observe elicitation"
+        }
+        _ => "",
+    };
+    words.split(' ').filter(|word| !word.is_empty()).map(|word| word.split_once('=').unwrap_or((word, word))).collect()
 }
 
 /// How a term is compared.
@@ -297,14 +299,15 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
         };
     }
     // While it is being typed, the beginning of a word is meant for the word.
-    match words.iter().find(|word| word.starts_with(&value)) {
-        Some(word) => Ok((field, Value::Word(canonical(field, word).to_owned()))),
+    match words.iter().find(|(typed, _)| typed.starts_with(&value)) {
+        Some((_, word)) => Ok((field, Value::Word((*word).to_owned()))),
         None if field == Field::Verdict && value == "asked" => Err(Meaningless::new(
             "verdict:asked finds nothing, because a call that waits has no verdict yet".to_owned(),
             "kind:=decision-asked finds every call that was asked about",
         )),
         None => {
-            let hint = format!("it is one of {}", words.join(", "));
+            let typed: Vec<&str> = words.iter().map(|(typed, _)| *typed).collect();
+            let hint = format!("it is one of {}", typed.join(", "));
             Err(Meaningless::new(format!("{name} cannot be {value}"), hint))
         }
     }
@@ -312,20 +315,6 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
 
 fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '['])
-}
-
-/// The word of records for one that people use.
-fn canonical(field: Field, word: &'static str) -> &'static str {
-    match (field, word) {
-        // For those who would not type a question mark.
-        (Field::Badge, "likely") => "pure?",
-        // As lists call it.
-        (Field::By, "policy") => "default",
-        (Field::Verdict, "approved" | "allowed") => "approve",
-        (Field::Ruling, "approved" | "allowed") => "allow",
-        (Field::Verdict | Field::Ruling, "denied") => "deny",
-        (_, word) => word,
-    }
 }
 
 fn moment(name: &str, value: &str) -> Result<Since, Meaningless> {

@@ -18,8 +18,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::body::BodyWriter;
-pub use super::body::Part;
+pub use super::body::JournalPart;
+use super::body::write_body;
 use super::chain::Writer;
 use super::place::{self, Held, Identity, Lock};
 use super::record::Entry;
@@ -49,34 +49,21 @@ pub struct Store {
 impl Store {
     /// Opens the log, makes it where there is none, and folds what dead wrappers left.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        Ok(Self::of(path, writer, Open::new(path, |_| Ok(()))?.0))
-    }
-
-    /// Opens the log, as [`Self::open`] does, and makes a journal for a wrapper that starts. The lock is taken once for
-    /// both. `name` is the journal's: random and unique.
-    ///
-    /// # Errors
-    /// Why there can be no log, or no journal.
-    pub fn open_with_journal(path: &Path, writer: Writer, name: Writer) -> Result<(Self, Journal), StoreError> {
-        let (open, claimed) = Open::new(path, |held| Journal::claim(&folder_of(path), name, held))?;
-        Ok((Self::of(path, writer, open), Journal::create(claimed)?))
-    }
-
-    fn of(path: &Path, writer: Writer, open: Open) -> Self {
-        Self { path: path.to_path_buf(), writer, open: Some(open), unnoted: false, noted_at: None }
+        let open = Some(Open::new(path)?);
+        Ok(Self { path: path.to_path_buf(), writer, open, unnoted: false, noted_at: None })
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random and unique.
     pub fn journal(&mut self, writer: Writer) -> Result<Journal, StoreError> {
         let folder = folder_of(&self.path);
-        Journal::create(self.locked(|_, held| Journal::claim(&folder, writer, held))?)
+        self.locked(|_, held| Journal::create(&folder, writer, held))
     }
 
     /// Puts those entries of journals into the log that are not in it yet: all, or none. Syncs nothing.
     ///
     /// # Errors
     /// Why none was.
-    pub fn fold(&mut self, parts: &[&Part]) -> Result<(), StoreError> {
+    pub fn fold(&mut self, parts: &[&JournalPart]) -> Result<(), StoreError> {
         self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;
         Ok(())
@@ -88,9 +75,9 @@ impl Store {
     /// Why nothing was recorded.
     pub fn append(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<u64, StoreError> {
         // Sealed before the lock is taken, because others wait for it.
-        let (mut part, mut bodies) = (Part::new(self.writer, 1), BodyWriter::default());
+        let mut part = JournalPart::new(self.writer, 1);
         for (_, entry) in batch {
-            part.push(entry.borrow(), &mut bodies, redactor);
+            part.push(|out| write_body(entry.borrow(), redactor, out));
         }
         let last = self.locked(|state, held| state.append(held, &part))?;
         self.unnoted = true;
@@ -161,7 +148,7 @@ impl Store {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let mut open = match self.open.take().filter(Open::is_in_place) {
             Some(open) => open,
-            None => Open::new(&self.path, |_| Ok(()))?.0,
+            None => Open::new(&self.path)?,
         };
         let done = act(&mut open)?;
         self.open = Some(open);
@@ -178,25 +165,15 @@ struct Open {
 }
 
 impl Open {
-    /// Opens the log, and then does something else under the same lock.
-    fn new<T>(path: &Path, then: impl FnOnce(&Held) -> Result<T, StoreError>) -> Result<(Self, T), StoreError> {
+    fn new(path: &Path) -> Result<Self, StoreError> {
         place::survive_size_limit();
         place::prepare(path)?;
         let lock = Lock::of(path);
-        // As much as possible is done before others wait for us. What fails here, for example because another process
-        // is making the log, is done again under the lock.
-        let identity = place::identity(path);
-        let made = State::open_made(path).ok().flatten();
         let held = lock.hold()?;
-        let mut state = match made.filter(|_| place::identity(path) == identity) {
-            Some(state) => state,
-            None => State::open(path, &held)?,
-        };
+        let mut state = State::open(path, &held)?;
         leftover::fold_before_writing(path, &mut state, &held)?;
-        let done = then(&held)?;
         drop(held);
-        let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok((Self { state, lock, path, identity }, done))
+        Ok(Self { state, lock, path: path.to_path_buf(), identity: place::identity(path) })
     }
 
     /// Whether the path still names this log. A removed log takes no more records: no one would find them.

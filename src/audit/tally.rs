@@ -1,9 +1,10 @@
 //! Counts over the log: what was asked, approved, denied and answered, by whom and how fast. Defines every number that
-//! commands and the console show, and what of a record counts. Pure: fed fact by fact, reads nothing.
+//! commands and the console show, and what of a record counts. Pure: fed record by record, reads nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::fields::{Call, Fields};
 use super::numbers::{Exact, Numbers};
@@ -11,98 +12,11 @@ use super::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::fit::rules_name;
 
-/// What counts need of a record.
-#[derive(Clone, Copy, Debug)]
-pub struct Fact<'a> {
-    /// Milliseconds since 1970, UTC.
-    pub time: Option<i64>,
-    pub server: &'a str,
-    pub session: &'a str,
-    pub tool: Option<&'a str>,
-    pub call: Call,
-    pub what: What<'a>,
-}
-
-/// What happened.
-#[derive(Clone, Copy, Debug)]
-pub enum What<'a> {
-    /// A call was put before an operator.
-    Asked {
-        judged: Option<&'a str>,
-    },
-    Decided(Decided<'a>),
-    /// A call ended before, or instead of, its verdict.
-    Withdrawn,
-    Answered {
-        outcome: Option<Outcome>,
-        latency_us: Option<u64>,
-    },
-    /// Lines of a host were no acceptable message.
-    Refused {
-        lines: u64,
-    },
-    ServerStart,
-    ServerEnd,
-    Other,
-}
-
-/// A decision.
-#[derive(Clone, Copy, Debug)]
-pub struct Decided<'a> {
-    pub verdict: Option<VerdictWord>,
-    pub by: Option<By>,
-    pub rule: Option<&'a str>,
-    pub latency_us: Option<u64>,
-    pub badge: Option<Badge>,
-    pub identity: Option<&'a str>,
-    /// The details that say how the call was judged, as JSON; `None` where another record has them.
-    pub judged: Option<&'a str>,
-}
-
-impl<'a> Fact<'a> {
-    /// The fact of a record.
-    pub fn of(fields: &'a Fields<'_>) -> Self {
-        Self {
-            time: fields.millis(),
-            server: &fields.server,
-            session: &fields.session,
-            tool: fields.tool.as_deref(),
-            call: fields.call(),
-            what: What::of(fields),
-        }
-    }
-}
-
-impl<'a> What<'a> {
-    fn of(fields: &'a Fields<'_>) -> Self {
-        // Only a call's first record says how it was judged.
-        let judged = || fields.detail.map(|detail| detail.get()).filter(|json| json.contains("\"evidence\""));
-        match fields.kind() {
-            Some(Kind::DecisionAsked) => Self::Asked { judged: judged() },
-            Some(Kind::Decision) => Self::Decided(Decided {
-                verdict: fields.verdict(),
-                by: fields.by(),
-                rule: fields.rule.as_deref(),
-                latency_us: fields.latency_us(),
-                badge: fields.badge.as_deref().and_then(Badge::from_word),
-                identity: fields.identity.as_deref(),
-                judged: judged(),
-            }),
-            Some(Kind::Withdrawn) => Self::Withdrawn,
-            Some(Kind::Outcome) => Self::Answered { outcome: fields.outcome(), latency_us: fields.latency_us() },
-            Some(Kind::Fault) => Self::Refused { lines: fields.refused_lines() },
-            Some(Kind::ServerStart) => Self::ServerStart,
-            Some(Kind::ServerEnd) => Self::ServerEnd,
-            _ => Self::Other,
-        }
-    }
-}
-
-/// Counts over some facts. `N` keeps how long servers took to answer.
+/// Counts over some records. `N` keeps how long servers took to answer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally<N> {
     servers: Servers,
-    /// When the first and the last fact happened, in milliseconds since 1970, UTC.
+    /// When the first and the last of them were made, in milliseconds since 1970, UTC.
     pub from: Option<i64>,
     pub to: Option<i64>,
     pub all: Count,
@@ -189,53 +103,60 @@ impl<N: Numbers> Tally<N> {
         Self { servers, ..Self::default() }
     }
 
-    /// Counts one fact.
-    pub fn take(&mut self, fact: &Fact<'_>) {
-        self.from = self.from.or(fact.time);
-        self.to = fact.time.or(self.to);
-        if let What::Refused { lines } = fact.what {
-            self.refused_lines += lines;
+    /// Counts one record.
+    pub fn take(&mut self, fields: &Fields<'_>) {
+        let (kind, time) = (fields.kind(), self.take_time(fields));
+        if kind == Some(Kind::Fault) {
+            self.refused_lines += fields.refused_lines();
         }
-        let Some(name) = fact.tool else { return };
-        match fact.what {
-            What::Asked { judged } => {
+        let Some(name) = fields.tool.as_deref() else { return };
+        match kind {
+            Some(Kind::DecisionAsked) => {
                 if self.asked.len() >= MOST {
                     self.asked.pop_first();
                 }
-                let is_new = self.asked.insert(fact.call);
+                let is_new = self.asked.insert(fields.call());
                 self.all.asked += u64::from(is_new);
-                let Some(tool) = self.tool(fact.server, name) else { return };
+                let Some(tool) = self.tool(&fields.server, name) else { return };
                 tool.count.asked += u64::from(is_new);
-                tool.judged(judged);
+                tool.judged(fields);
             }
-            What::Decided(decided) => {
-                self.asked.remove(&fact.call);
-                self.all.decided(&decided);
-                if let Some(rule) = decided.rule {
-                    self.rule(rule, fact.time);
+            Some(Kind::Decision) => {
+                self.asked.remove(&fields.call());
+                self.all.decided(fields);
+                if let Some(rule) = &fields.rule {
+                    self.rule(rule, time);
                 }
-                let Some(tool) = self.tool(fact.server, name) else { return };
-                tool.count.decided(&decided);
-                tool.last = fact.time.or(tool.last);
-                tool.badge = decided.badge;
-                tool.identity = decided.identity.map(str::to_owned);
-                tool.judged(decided.judged);
+                let Some(tool) = self.tool(&fields.server, name) else { return };
+                tool.count.decided(fields);
+                tool.last = time.or(tool.last);
+                tool.badge = fields.badge.as_deref().and_then(Badge::from_word);
+                tool.identity.clone_from(&fields.identity);
+                tool.judged(fields);
             }
-            What::Withdrawn => {
+            Some(Kind::Withdrawn) => {
                 self.all.withdrawn += 1;
-                let Some(tool) = self.tool(fact.server, name) else { return };
+                let Some(tool) = self.tool(&fields.server, name) else { return };
                 tool.count.withdrawn += 1;
             }
-            What::Answered { outcome, latency_us } => {
-                let Some(tool) = self.tool(fact.server, name) else { return };
+            Some(Kind::Outcome) => {
+                let Some(tool) = self.tool(&fields.server, name) else { return };
                 tool.answered += 1;
-                tool.failed += u64::from(outcome.is_some_and(Outcome::is_failure));
-                if let Some(latency) = latency_us {
+                tool.failed += u64::from(fields.outcome().is_some_and(Outcome::is_failure));
+                if let Some(latency) = fields.latency_us() {
                     tool.latency.take(latency);
                 }
             }
-            What::Refused { .. } | What::ServerStart | What::ServerEnd | What::Other => {}
+            _ => {}
         }
+    }
+
+    /// Counts of a record only when it was made.
+    pub fn take_time(&mut self, fields: &Fields<'_>) -> Option<i64> {
+        let time = fields.millis();
+        self.from = self.from.or(time);
+        self.to = time.or(self.to);
+        time
     }
 
     /// What is counted of a tool; `None` where there is nothing.
@@ -265,11 +186,11 @@ impl<N: Numbers> Tally<N> {
 }
 
 impl Count {
-    fn decided(&mut self, decided: &Decided<'_>) {
-        self.add(decided.verdict, decided.by, 1);
-        if let Some(latency) =
-            decided.latency_us.filter(|_| matches!(decided.by, Some(By::Operator | By::Approver | By::Elicitation)))
-        {
+    fn decided(&mut self, fields: &Fields<'_>) {
+        let by = fields.by();
+        self.add(fields.verdict(), by, 1);
+        let took_time = matches!(by, Some(By::Operator | By::Approver | By::Elicitation));
+        if let Some(latency) = fields.latency_us().filter(|_| took_time) {
             self.waited.take(latency);
         }
     }
@@ -324,8 +245,9 @@ impl Count {
 }
 
 impl<N> ToolTally<N> {
-    fn judged(&mut self, detail: Option<&str>) {
-        if let Some(detail) = detail {
+    /// Only a call's first record says how it was judged.
+    fn judged(&mut self, fields: &Fields<'_>) {
+        if let Some(detail) = fields.detail.map(RawValue::get).filter(|json| json.contains("\"evidence\"")) {
             detail.clone_into(&mut self.judged);
         }
     }
@@ -340,57 +262,22 @@ fn bounded<'t, T>(list: &'t mut BTreeMap<String, T>, name: &str, new: impl FnOnc
 }
 
 impl Sessions {
-    /// Counts one fact.
-    pub fn take(&mut self, fact: &Fact<'_>) {
-        let new = || SessionTally { server: fact.server.to_owned(), first: fact.time, ..SessionTally::default() };
-        let Some(session) = bounded(&mut self.0, fact.session, new) else { return };
-        session.last = fact.time.or(session.last);
-        match fact.what {
-            What::Decided(decided) => {
+    /// Counts one record.
+    pub fn take(&mut self, fields: &Fields<'_>) {
+        let time = fields.millis();
+        let new = || SessionTally { server: fields.server.to_string(), first: time, ..SessionTally::default() };
+        let Some(session) = bounded(&mut self.0, &fields.session, new) else { return };
+        session.last = time.or(session.last);
+        match fields.kind() {
+            Some(Kind::Decision) => {
                 session.calls += 1;
-                session.denied += u64::from(decided.verdict == Some(VerdictWord::Deny));
+                session.denied += u64::from(fields.verdict() == Some(VerdictWord::Deny));
             }
-            What::Answered { outcome, .. } => session.failed += u64::from(outcome.is_some_and(Outcome::is_failure)),
+            Some(Kind::Outcome) => session.failed += u64::from(fields.outcome().is_some_and(Outcome::is_failure)),
             // The server's name may change after the first record: the second server of a name gets a number.
-            What::ServerStart => fact.server.clone_into(&mut session.server),
-            What::ServerEnd => session.ended = true,
-            What::Asked { .. } | What::Withdrawn | What::Refused { .. } | What::Other => {}
+            Some(Kind::ServerStart) => fields.server.as_ref().clone_into(&mut session.server),
+            Some(Kind::ServerEnd) => session.ended = true,
+            _ => {}
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::audit::numbers::Exact;
-
-    #[test]
-    fn a_call_that_is_asked_again_counts_once_and_a_verdict_as_what_it_is() {
-        let mut tally = Tally::<Exact>::default();
-        let mut take = |what| {
-            let call = Call { session: 1, ticket: Some(2) };
-            tally.take(&Fact { time: Some(7), server: "git#2", session: "s", tool: Some("push"), call, what });
-            tally.clone()
-        };
-        let decided = |verdict, by| {
-            let rule = (by == By::Rule).then_some("r");
-            let (verdict, by) = (Some(verdict), Some(by));
-            let latency_us = Some(5);
-            What::Decided(Decided { verdict, by, rule, latency_us, badge: None, identity: None, judged: None })
-        };
-        take(What::Asked { judged: Some("{}") });
-        assert_eq!(take(What::Asked { judged: None }).all.asked, 1);
-        take(decided(VerdictWord::Approve, By::Operator));
-        take(decided(VerdictWord::Approve, By::Rule));
-        let counted = take(decided(VerdictWord::Deny, By::Rule));
-        let all = &counted.all;
-        assert_eq!((all.calls(), all.approved(), all.denied(), all.approved_by(By::Rule)), (3, 2, 1, 1));
-        assert_eq!((all.waited.median(), counted.rules["r"].hits), (Some(5.0), 2), "only a person takes time");
-        assert_eq!(take(What::Withdrawn).all.withdrawn, 1);
-        take(What::Answered { outcome: Some(Outcome::ToolError), latency_us: None });
-        let counted = take(What::Asked { judged: None });
-        assert_eq!(counted.all.asked, 2, "the ticket of another day");
-        let tool = counted.of_tool("git", "push").unwrap();
-        assert_eq!((tool.answered, tool.failed, tool.count.asked, tool.judged.as_str()), (1, 1, 2, "{}"));
     }
 }

@@ -283,22 +283,6 @@ impl Outbox {
         }
     }
 
-    /// Writes as many bytes as the pipe takes at once, and queues the rest: for pieces of a long line.
-    pub fn pass(&mut self, mut bytes: &[u8]) {
-        self.flush();
-        if self.queue.is_empty() {
-            while let (Some(pipe), false, false) = (&mut self.pipe, self.broken, bytes.is_empty()) {
-                match pipe.try_write(bytes) {
-                    Ok(n) => bytes = &bytes[n..],
-                    Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
-                    Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
-                    Err(_) => self.give_up(),
-                }
-            }
-        }
-        self.push(bytes.to_vec());
-    }
-
     /// Writes as much as the pipe takes now.
     pub fn flush(&mut self) {
         while let (Some(pipe), Some(first)) = (&mut self.pipe, self.queue.front()) {

@@ -18,7 +18,6 @@ use crate::audit::index::{Index, SLICE};
 use crate::audit::record::Kind;
 use crate::audit::store::noted::Noted;
 use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
-use crate::audit::tally::Fact;
 use crate::audit::{past, query, verified};
 use crate::home::user;
 use crate::hosts;
@@ -259,9 +258,8 @@ impl LogReader {
             counts.upto = u64::try_from(row.seq).unwrap_or(counts.upto + 1);
             match Fields::of(row.body) {
                 Some(fields) => {
-                    let fact = Fact::of(&fields);
-                    counts.tally.take(&fact);
-                    counts.sessions.take(&fact);
+                    counts.tally.take(&fields);
+                    counts.sessions.take(&fields);
                 }
                 None => counts.tally.unreadable += 1,
             }

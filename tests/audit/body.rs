@@ -1,6 +1,6 @@
 //! The body of a record: its shape is a contract.
 
-use mcp_approve::audit::body::BodyWriter;
+use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Badge;
@@ -12,7 +12,7 @@ use crate::audit::{NOON, redactor, write};
 
 fn body(entry: &Entry) -> String {
     let mut out = String::new();
-    BodyWriter::default().write(entry, &redactor(), &mut out);
+    write_body(entry, &redactor(), &mut out);
     out
 }
 
@@ -37,12 +37,11 @@ fn a_bare_fact_writes_every_field() {
 
 #[test]
 fn a_writer_that_remembers_writes_what_a_new_one_writes() {
-    let mut writer = BodyWriter::default();
     let details = ["Only reads, and the default allows it", "--token abc", "ghp_0123456789abcdef0123", "a\"b"];
     for at in 0..100 {
         let entry = write(12).with("reason", details[at % details.len()]).with("n", at / 20);
         let mut out = String::new();
-        writer.write(&entry, &redactor(), &mut out);
+        write_body(&entry, &redactor(), &mut out);
         assert_eq!(out, body(&entry));
         assert!(!out.contains("ghp_0123"), "{out}");
     }
@@ -54,7 +53,7 @@ fn a_writer_that_remembers_writes_what_a_new_one_writes() {
         for text in [one, other] {
             let value: serde_json::Value = serde_json::from_str(text).unwrap();
             let mut out = String::new();
-            writer.write(&write(12).with("value", value), &redactor(), &mut out);
+            write_body(&write(12).with("value", value), &redactor(), &mut out);
             assert!(out.contains(text), "{text}: {out}");
         }
     }
@@ -62,7 +61,6 @@ fn a_writer_that_remembers_writes_what_a_new_one_writes() {
 
 #[test]
 fn times_are_utc_with_milliseconds() {
-    let mut writer = BodyWriter::default();
     let cases = [
         (0, "1970-01-01T00:00:00.000Z"),
         (NOON, "2026-11-21T10:00:00.000Z"),
@@ -75,7 +73,7 @@ fn times_are_utc_with_milliseconds() {
     for (millis, expected) in cases {
         let mut out = String::new();
         let entry = Entry::new(millis, Kind::Host, &Arc::from("s"), &Arc::from("s"));
-        writer.write(&entry, &redactor(), &mut out);
+        write_body(&entry, &redactor(), &mut out);
         assert!(out.starts_with(&format!("{{\"time\":\"{expected}\"")), "{millis}: {out}");
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mcp_approve::audit::body::BodyWriter;
+use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::Store;
@@ -35,13 +35,12 @@ fn main() {
 fn bodies(rounds: i64, redactor: &Redactor) {
     let (outcome, decision) = (outcome(1), decision(1));
     for (title, entry) in [("body of an outcome", outcome), ("body of a decision", decision)] {
-        let mut writer = BodyWriter::default();
         let mut out = String::new();
         let times = (0..rounds)
             .map(|_| {
                 out.clear();
                 let start = Instant::now();
-                writer.write(&entry, redactor, &mut out);
+                write_body(&entry, redactor, &mut out);
                 start.elapsed().as_nanos()
             })
             .collect();

@@ -1,6 +1,6 @@
 //! What the gate tells its surroundings to do, done as a test would see it, against the five invariants.
 
-use mcp_approve::audit::body::BodyWriter;
+use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::gate::ForwardOrder;
@@ -22,7 +22,7 @@ pub(super) fn shown(effect: &Effect) -> String {
         Effect::WriteToHost(line) => format!("answer {}", text(line)),
         Effect::Record(id, entry) => {
             let mut body = String::new();
-            BodyWriter::default().write(entry, &Redactor::new(&[7; 32]), &mut body);
+            write_body(entry, &Redactor::new(&[7; 32]), &mut body);
             format!("record {id} {body}")
         }
         Effect::Ask(card) => json("ask", serde_json::to_string(card)),

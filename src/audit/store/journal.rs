@@ -19,13 +19,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
-use rustix::fs::{FlockOperation, Mode, OFlags, flock};
-use rustix::io::Errno;
+use rustix::fs::{Mode, OFlags};
 
 use super::open::{Fault, connect};
 use super::room::Room;
 use super::state::number;
-use crate::audit::body::{BodyWriter, Part};
+use crate::audit::body::{JournalPart, write_body};
 use crate::audit::chain::{Head, Writer};
 use crate::audit::place::{self, Held, Identity, StoreError};
 use crate::audit::record::{Entry, Receipt};
@@ -49,21 +48,13 @@ pub struct Journal {
     db: Connection,
     file: Arc<JournalFile>,
     head: Head,
-    bodies: BodyWriter,
     /// What is committed here and was not yet taken to be folded.
-    unfolded: Part,
+    unfolded: JournalPart,
     /// About how many bytes the write-ahead log holds.
     size: u64,
     room: Room,
     /// Whether the disk must have an entry of it.
     durable: bool,
-}
-
-/// A file that will become a journal, under SQLite's exclusive lock.
-pub(super) struct Claimed {
-    db: Connection,
-    path: PathBuf,
-    writer: Writer,
 }
 
 /// What became of a batch.
@@ -111,42 +102,18 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Makes the file of a new journal in this folder. The caller holds the lock of the log until SQLite's is in place,
-    /// so that no other process takes the file for a dead wrapper's.
-    pub(super) fn claim(folder: &Path, writer: Writer, _held: &Held) -> Result<Claimed, StoreError> {
+    /// Makes a journal in this folder. The caller holds the lock of the log until SQLite's is in place, so that no other
+    /// process takes the file for a dead wrapper's.
+    pub(super) fn create(folder: &Path, writer: Writer, _held: &Held) -> Result<Self, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
-        let claim = || -> Result<Connection, Fault> {
-            let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-            // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power.
-            // The exclusive mode is set before the write-ahead log is, which then needs no shared memory. An unfinished
-            // journal holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of
-            // pages, and before the page size: SQLite takes memory for twenty pages at once where it may.
-            db.execute_batch(&format!(
-                "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
-                 PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
-            ))?;
-            Ok(db)
-        };
-        match claim() {
-            Ok(db) => Ok(Claimed { db, path, writer }),
-            Err(fault) => {
-                remove(&path);
-                Err(fault.of(&path))
-            }
-        }
-    }
-
-    /// Makes the journal. The lock between wrappers is no longer needed.
-    pub(super) fn create(claimed: Claimed) -> Result<Self, StoreError> {
-        let Claimed { db, path, writer } = claimed;
-        let file = set_up(&db)
-            .map_err(|fault| fault.of(&path))
-            .and_then(|()| JournalFile::open(&path).map_err(|error| place::failed(&path, &error)));
-        let file = Arc::new(file.inspect_err(|_| remove(&path))?);
-        let (head, unfolded) = (Head::EMPTY, Part::new(writer, 1));
-        let (bodies, room) = (BodyWriter::default(), Room::default());
-        Ok(Self { db, file, head, bodies, unfolded, size: 0, room, durable: false })
+        let made = make(&path).map_err(|fault| fault.of(&path)).and_then(|db| {
+            let file = JournalFile::open(&path).map_err(|error| place::failed(&path, &error))?;
+            Ok((db, Arc::new(file)))
+        });
+        let (db, file) = made.inspect_err(|_| remove(&path))?;
+        let (head, unfolded) = (Head::EMPTY, JournalPart::new(writer, 1));
+        Ok(Self { db, file, head, unfolded, size: 0, room: Room::default(), durable: false })
     }
 
     /// Commits a batch: all of it, or nothing.
@@ -154,19 +121,24 @@ impl Journal {
     /// # Errors
     /// Why nothing was recorded. The journal is then of no more use.
     pub fn record(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<Commit, StoreError> {
-        let before = self.unfolded.sealed.count();
+        let before = self.unfolded.count();
         for (_, entry) in batch {
-            self.unfolded.push(entry.borrow(), &mut self.bodies, redactor);
+            self.unfolded.push(|out| write_body(entry.borrow(), redactor, out));
         }
         self.commit(before)?;
         let receipts = batch.iter().map(|(id, entry)| Receipt::new(*id, entry.borrow())).collect();
         let durable = batch.iter().any(|(_, entry)| entry.borrow().is_durable());
-        Ok(self.committed(receipts, durable))
+        self.durable |= durable;
+        Ok(if durable {
+            Commit::Unsynced(Unsynced { file: self.file(), receipts })
+        } else {
+            Commit::Recorded(receipts)
+        })
     }
 
     /// Takes what was committed since the last call, to be folded into the log.
-    pub fn take(&mut self) -> Part {
-        let next = Part::new(self.writer(), self.unfolded.last() + 1);
+    pub fn take(&mut self) -> JournalPart {
+        let next = JournalPart::new(self.writer(), self.unfolded.last() + 1);
         std::mem::replace(&mut self.unfolded, next)
     }
 
@@ -200,18 +172,9 @@ impl Journal {
         remove(&self.file.path);
     }
 
-    fn committed(&mut self, receipts: Vec<Receipt>, durable: bool) -> Commit {
-        self.durable |= durable;
-        if durable {
-            Commit::Unsynced(Unsynced { file: Arc::clone(&self.file), receipts })
-        } else {
-            Commit::Recorded(receipts)
-        }
-    }
-
     /// Commits what was pushed after the first `before` of those not taken; on an error none of it was.
     fn commit(&mut self, before: usize) -> Result<(), StoreError> {
-        let bytes = self.unfolded.sealed.lines_after(before).0.len() as u64;
+        let bytes = self.unfolded.lines_after(before).len() as u64;
         // The last page again, and those that the entries fill; a new page also writes its parent and the first.
         let size = self.size + PAGE + bytes + 2 * bytes.min(PAGE);
         self.room.reach(&self.file.wal, size);
@@ -221,15 +184,15 @@ impl Journal {
                 Ok(())
             }
             Err(fault) => {
-                self.unfolded.sealed.truncate(before);
+                self.unfolded.truncate(before);
                 Err(fault.of(&self.file.path))
             }
         }
     }
 
     fn insert(&self, before: usize) -> Result<Head, Fault> {
-        let (lines, digests) = self.unfolded.sealed.lines_after(before);
-        let head = digests.fold(self.head, |head, digest| head.next_entry(&self.unfolded.writer, digest));
+        let (part, lines) = (&self.unfolded, self.unfolded.lines_after(before));
+        let head = part.after(before).fold(self.head, |head, (_, digest)| head.next_entry(&part.writer, digest));
         // A single statement is a transaction of its own.
         let values = params![number(self.head.seq + 1)?, lines, head.link.as_bytes()];
         self.db.prepare_cached(INSERT)?.execute(values)?;
@@ -246,18 +209,28 @@ impl Drop for Journal {
     }
 }
 
-fn set_up(db: &Connection) -> Result<(), Fault> {
+fn make(path: &Path) -> Result<Connection, Fault> {
+    let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The
+    // exclusive mode is set before the write-ahead log is, which then needs no shared memory. An unfinished journal
+    // holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and before the
+    // page size: SQLite takes memory for twenty pages at once where it may.
+    db.execute_batch(&format!(
+        "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
+         PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"
+    ))?;
     let mode: String = db.query_row("PRAGMA journal_mode=WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(Fault::Shape("SQLite cannot keep a write-ahead log beside it"));
     }
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    Ok(db.execute_batch(&format!(
+    db.execute_batch(&format!(
         "PRAGMA wal_autocheckpoint=0; BEGIN; {SCHEMA} PRAGMA application_id={APPLICATION};
          PRAGMA user_version={VERSION}; INSERT INTO base (n, link) VALUES (0, x'{}'); COMMIT;
          PRAGMA wal_checkpoint(PASSIVE)",
         Head::EMPTY.link
-    ))?)
+    ))?;
+    Ok(db)
 }
 
 /// Where the journal of a writer lies.
@@ -294,9 +267,8 @@ pub struct JournalFile {
 
 impl JournalFile {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let (db, wal) = (File::open(path)?, File::options().read(true).append(true).open(wal_of(path))?);
-        // The lock shows others quickly that this wrapper lives. Waiting is safe: others hold it only for such a look.
-        flock(&wal, FlockOperation::LockExclusive)?;
+        let wal = File::options().read(true).append(true).open(place::beside(path, "-wal"))?;
+        let db = File::open(path)?;
         let (path, identity) = (path.to_path_buf(), place::identity(path));
         Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false), has_failed: AtomicBool::new(false) })
     }
@@ -336,14 +308,4 @@ impl JournalFile {
         }
         act().inspect_err(|_| self.has_failed.store(true, Ordering::Release))
     }
-}
-
-fn wal_of(path: &Path) -> PathBuf {
-    place::beside(path, "-wal")
-}
-
-/// Whether its wrapper certainly lives. `false` says nothing: SQLite's own lock then decides.
-pub(super) fn is_in_use(path: &Path) -> bool {
-    let wal = File::open(wal_of(path));
-    wal.is_ok_and(|wal| flock(&wal, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK))
 }

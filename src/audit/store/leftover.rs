@@ -15,11 +15,11 @@ use std::time::{Duration, UNIX_EPOCH};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::journal::{APPLICATION, VERSIONS, is_in_use, path_of, remove};
+use super::journal::{APPLICATION, VERSIONS, path_of, remove};
 use super::open::{Fault, connect, folder_of, row_of};
 use super::room;
 use super::state::{State, head};
-use crate::audit::body::{BodyWriter, Part};
+use crate::audit::body::{JournalPart, write_body};
 use crate::audit::chain::{Writer, follow_commit, lines};
 use crate::audit::place::{self, Held, Lock, StoreError};
 use crate::audit::record::{Entry, Kind};
@@ -121,7 +121,7 @@ struct Dead {
 /// The journals of dead wrappers, and those whose wrapper may live.
 fn find(folder: &Path, _held: &Held) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
     let (mut dead, mut left) = (Vec::new(), Vec::new());
-    for (path, writer) in journals(folder)?.into_iter().filter(|(path, _)| !is_in_use(path)) {
+    for (path, writer) in journals(folder)? {
         match open(&path) {
             Err(Fault::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
             Err(fault) if !is_broken(&fault) => {
@@ -200,16 +200,16 @@ enum Folded {
 }
 
 fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreError> {
-    let mut part = Part::new(dead.writer, 1);
+    let mut part = JournalPart::new(dead.writer, 1);
     let mut refused = Ok(());
     let mut visit = |n: u64, body: &str| {
         if part.bytes() == 0 {
-            part = Part::new(dead.writer, n);
+            part = JournalPart::new(dead.writer, n);
         }
-        part.sealed.push(|out| out.push_str(body));
+        part.push(|out| out.push_str(body));
         if part.bytes() >= AT_ONCE {
             refused = state.fold(held, &[&part]);
-            part = Part::new(dead.writer, n + 1);
+            part = JournalPart::new(dead.writer, n + 1);
         }
         refused.is_ok()
     };
@@ -305,9 +305,9 @@ fn note(damage: Damage, state: &mut State, held: &Held, dead: &Dead, why: &str) 
         .with("what", damage.to_string())
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
-    let mut part = Part::new(dead.writer, 1);
+    let mut part = JournalPart::new(dead.writer, 1);
     // It holds no secret to hide, so any key does.
-    part.push(&entry, &mut BodyWriter::default(), &Redactor::new(&[0; 32]));
+    part.push(|out| write_body(&entry, &Redactor::new(&[0; 32]), out));
     state.append(held, &part).map(drop)
 }
 

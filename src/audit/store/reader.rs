@@ -119,24 +119,24 @@ impl Reader {
     }
 
     /// What the log says of each of these agreements, by their digests: the latest record, if that follows from the one
-    /// before it and from its own bytes. `None`: there is no record of it.
+    /// before it and from its own bytes. `None`: there is no sound record of it.
     pub fn agreed(&self, digests: &[Digest]) -> Result<Vec<Option<Says>>, StoreError> {
-        const SQL: &str = "SELECT record.seq, record.writer, record.body, record.link, before.link
-            FROM agreed JOIN record ON record.seq = agreed.seq LEFT JOIN record AS before ON before.seq = record.seq - 1
-            WHERE agreed.digest = ?1";
-        let read = || -> rusqlite::Result<Vec<Option<Says>>> {
-            // One transaction: beginning one takes longer than finding a record.
-            let all = self.db.unchecked_transaction()?;
-            let mut statement = all.prepare_cached(SQL)?;
-            digests
-                .iter()
-                .map(|digest| {
-                    let mut rows = statement.query([digest.as_bytes()])?;
-                    rows.next()?.map_or(Ok(None), |found| latest(found, digest))
-                })
-                .collect()
-        };
-        read().map_err(|error| Fault::from(error).of(&self.path))
+        digests.iter().map(|digest| self.latest(digest)).collect()
+    }
+
+    fn latest(&self, digest: &Digest) -> Result<Option<Says>, StoreError> {
+        let sql = "SELECT seq FROM agreed WHERE digest = ?1";
+        let found = self
+            .db
+            .prepare_cached(sql)
+            .and_then(|mut found| found.query_row([digest.as_bytes()], |row| row.get::<_, i64>(0)).optional());
+        let Some(seq) = found.map_err(|error| Fault::from(error).of(&self.path))? else { return Ok(None) };
+        let seq = u64::try_from(seq).unwrap_or(0);
+        if self.follows(seq)?.is_err() {
+            return Ok(None);
+        }
+        let said = self.one(seq, |row| std::str::from_utf8(row.body).ok().and_then(agreed::read))?.flatten();
+        Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
     }
 
     /// Shows one record; `None` when the log has none of that number.
@@ -151,22 +151,6 @@ impl Reader {
             .optional()
             .map_err(|error| Fault::from(error).of(&self.path))
     }
-}
-
-/// What the record says that was found for an agreement; `None` if it is not a sound record of it.
-fn latest(found: &rusqlite::Row<'_>, digest: &Digest) -> rusqlite::Result<Option<Says>> {
-    let row = row_of(found)?;
-    let before = match u64::try_from(row.seq - 1) {
-        Ok(0) => Some(Head::EMPTY),
-        Ok(seq) => {
-            let link = found.get::<_, Option<[u8; 32]>>(4)?;
-            link.map(|link| Head { seq, link: Digest::from_bytes(link) })
-        }
-        Err(_) => None,
-    };
-    let is_sound = before.is_some_and(|before| Verifier::after(before).take(&row).is_ok());
-    let said = std::str::from_utf8(row.body).ok().filter(|_| is_sound).and_then(agreed::read);
-    Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
 }
 
 /// Opens a log that no one can be writing, in a folder where SQLite cannot put its shared memory (a copy on a

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
-use super::open::{Contents, Fault, PAGE, connect, examine, set_up};
+use super::open::{Fault, PAGE, connect, set_up};
 use super::room::Room;
 use crate::audit::agreed;
-use crate::audit::body::Part;
+use crate::audit::body::JournalPart;
 use crate::audit::chain::{Head, Writer};
 use crate::audit::place::{self, Held, StoreError};
 use crate::wire::digest::Digest;
@@ -37,23 +37,9 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Opens the log at a place that was prepared; `None` where it must be set up first, which takes the lock.
-    pub(super) fn open_made(path: &Path) -> Result<Option<Self>, StoreError> {
-        let failed = |fault: Fault| fault.of(path);
-        let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
-        match examine(&db).map_err(failed)? {
-            Contents::Log => Self::of(db, path).map(Some),
-            Contents::Nothing | Contents::Older(_) => Ok(None),
-        }
-    }
-
     /// Opens the log at a place that was prepared, and sets it up where it is empty.
     pub(super) fn open(path: &Path, _held: &Held) -> Result<Self, StoreError> {
         let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|fault| fault.of(path))?;
-        Self::of(db, path)
-    }
-
-    fn of(db: Connection, path: &Path) -> Result<Self, StoreError> {
         // The triggers guard against other programs: running them costs as much as the insert, and we only ever append.
         let without_triggers = || Ok(db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).map(drop)?);
         set_up(&db).and_then(|()| without_triggers()).map_err(|fault| fault.of(path))?;
@@ -72,12 +58,12 @@ impl State {
     }
 
     /// Puts into the log what it does not have yet of parts of journals, in one transaction.
-    pub(super) fn fold(&mut self, _held: &Held, parts: &[&Part]) -> Result<(), StoreError> {
+    pub(super) fn fold(&mut self, _held: &Held, parts: &[&JournalPart]) -> Result<(), StoreError> {
         let bytes = parts.iter().map(|part| part.bytes()).sum();
         self.transact(bytes, |state| parts.iter().try_for_each(|part| state.fold_part(part)))
     }
 
-    fn fold_part(&self, part: &Part) -> Result<(), Fault> {
+    fn fold_part(&self, part: &JournalPart) -> Result<(), Fault> {
         let statement = |sql| self.db.prepare_cached(sql);
         let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
         let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
@@ -90,7 +76,7 @@ impl State {
     }
 
     /// Puts into the log what comes from no journal; returns the place of the last record.
-    pub(super) fn append(&mut self, _held: &Held, part: &Part) -> Result<u64, StoreError> {
+    pub(super) fn append(&mut self, _held: &Held, part: &JournalPart) -> Result<u64, StoreError> {
         self.transact(part.bytes(), |state| state.insert(part, 0))
     }
 
@@ -116,11 +102,11 @@ impl State {
     }
 
     /// Inserts records after the last one; returns the place of the newest.
-    fn insert(&self, part: &Part, known: usize) -> Result<u64, Fault> {
+    fn insert(&self, part: &JournalPart, known: usize) -> Result<u64, Fault> {
         let mut head = last(&self.db)?.unwrap_or(Head::EMPTY);
         let mut insert = self.db.prepare_cached(INSERT)?;
         insert.raw_bind_parameter(1, part.writer)?;
-        for (body, digest) in part.sealed.after(known) {
+        for (body, digest) in part.after(known) {
             head = head.next(&part.writer, digest);
             insert.raw_bind_parameter(2, body)?;
             insert.raw_bind_parameter(3, head.link.as_bytes())?;

@@ -70,7 +70,7 @@ pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> 
     entry.rule.clone_from(&verdict.rule);
     entry.latency_us = Some(context.out.now.mono.saturating_sub(held.arrived.mono));
     entry.detail.reserve(JUDGED);
-    entry.detail.add_text("reason", &verdict.reason);
+    entry.detail.add("reason", &verdict.reason);
     // The arguments, too, so that filtered or exported decisions show what each was about.
     entry.arguments = Some(held.call.arguments());
     if held.asked != AskRecord::Recorded
@@ -114,14 +114,14 @@ fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, r
     entry.add("touches", touched(&held.seen));
     entry.add("asked_again", held.asked_again);
     entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
-    entry.detail.add_text("words", behavior.identity.words());
+    entry.detail.add("words", behavior.identity.words());
     let why = &*judged.ruling.reason;
     // If policy alone decided, the verdict's reason says the same already.
     entry.add("why", Some(why).filter(|why| *why != reason));
     if !judged.explained.is_empty() {
-        entry.detail.add_text("explained", &judged.explained);
+        entry.detail.add("explained", &judged.explained);
     }
-    entry.detail.add_text("confidence", behavior.confidence.word());
+    entry.detail.add("confidence", behavior.confidence.word());
     entry.add("responses", retry::recorded(held.call.input_responses_text()));
     entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
     // Most calls add no evidence to that of their tool, whose JSON is written once.
@@ -135,7 +135,7 @@ fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, r
     entry.add("disputed", behavior.disputed.then_some(true));
     entry.add("hazards", of_all(&behavior.hazards, hazard));
     if let Some((name, version)) = host.of(&held.call) {
-        entry.detail.add_words("host", [name, " ", version]);
+        entry.detail.add("host", format!("{name} {version}"));
     }
     add_provenance(entry, &held.call);
 }

@@ -255,8 +255,8 @@ impl Gate {
         self.flights.expect_more(self.out.now, flight, &answer);
         let outcome = outcome(&answer);
         let mut entry = self.outcome_entry(flight, outcome);
-        entry.detail.add_number("bytes", content.len() as u64);
-        entry.detail.add_digest("answer", &line.digest());
+        entry.detail.add("bytes", content.len());
+        entry.detail.add("answer", line.digest());
         if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
             let checked = match structured {
                 _ if content.len() > CHECKED => "not checked: the answer is too long",
@@ -267,7 +267,7 @@ impl Gate {
                 },
                 None => "missing structuredContent",
             };
-            entry.detail.add_text("output_schema", checked);
+            entry.detail.add("output_schema", checked);
         }
         self.out.record(entry);
         let failed = outcome.is_failure();
@@ -302,7 +302,7 @@ impl Gate {
         entry.identity = Some(flight.identity);
         entry.latency_us = Some(self.out.now.mono.saturating_sub(flight.forwarded.mono));
         entry.detail.reserve(OUTCOME);
-        entry.detail.add_text("result", outcome.word());
+        entry.detail.add("result", outcome.word());
         entry
     }
 

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Journal, JournalFile, Part, Unsynced};
+use crate::audit::store::{Journal, JournalFile, JournalPart, Unsynced};
 use crate::interpose::memory::unmap_program;
 
 /// How long the log may hold what is not synced: together with the time to the fold, well within the promised 100 ms.
@@ -50,7 +50,7 @@ pub(super) enum What {
 /// What the loop asks of the thread.
 pub(super) enum Fold {
     /// Entries of the journal in this file.
-    Part(Part, Arc<JournalFile>),
+    Part(JournalPart, Arc<JournalFile>),
     /// A new journal.
     Journal,
     /// A journal that gets no more entries; all of it was sent before.
@@ -70,7 +70,7 @@ pub(super) struct Folder {
     log: Option<Recording>,
     /// Whether anything was folded yet.
     has_folded: bool,
-    parts: Vec<(Part, Arc<JournalFile>)>,
+    parts: Vec<(JournalPart, Arc<JournalFile>)>,
     retired: Vec<Journal>,
     /// When to sync the log.
     sync_at: Option<Instant>,
@@ -202,19 +202,19 @@ impl Folder {
     /// that opens the log, and no longer from memory.
     fn close(&mut self) {
         let closed: Vec<_> = self.retired.extract_if(.., |journal| journal.file().is_in_place()).collect();
-        let is_closed = |part: &Part| closed.iter().any(|journal| journal.writer() == part.writer());
+        let is_closed = |part: &JournalPart| closed.iter().any(|journal| journal.writer() == part.writer());
         let in_files: Vec<_> = self.parts.extract_if(.., |(part, _)| is_closed(part)).collect();
         self.forget(&in_files);
     }
 
-    fn forget(&self, parts: &[(Part, Arc<JournalFile>)]) {
+    fn forget(&self, parts: &[(JournalPart, Arc<JournalFile>)]) {
         self.folding.fetch_sub(parts.iter().map(|(part, _)| part.bytes()).sum(), Ordering::Relaxed);
     }
 
-    fn fold_parts(&mut self, parts: &[(Part, Arc<JournalFile>)]) -> Result<(), String> {
+    fn fold_parts(&mut self, parts: &[(JournalPart, Arc<JournalFile>)]) -> Result<(), String> {
         let must_sync = self.retired.iter().any(Journal::is_durable);
         let store = &mut self.open()?.store;
-        let all: Vec<&Part> = parts.iter().map(|(part, _)| part).collect();
+        let all: Vec<&JournalPart> = parts.iter().map(|(part, _)| part).collect();
         let mut folded = if all.is_empty() { Ok(()) } else { store.fold(&all) };
         if must_sync {
             // Before a journal is removed, everything durable in it must be on the disk.
@@ -244,14 +244,13 @@ impl Folder {
     }
 
     fn journal(&mut self) -> Result<(Journal, Redactor), String> {
-        let path = self.path.as_ref().map_err(Clone::clone)?;
-        let made = match self.log.take() {
-            Some(mut log) => log.journal().map(|journal| (log, journal)),
-            None => Recording::open_with_journal(path, &self.key_path),
-        };
-        let (log, journal) = made.map_err(|error| error.to_string())?;
-        let redactor = self.log.insert(log).redactor.clone();
-        Ok((journal, redactor))
+        let log = self.open()?;
+        let journal = log.journal().map_err(|error| error.to_string());
+        let redactor = log.redactor.clone();
+        if journal.is_err() {
+            self.log = None;
+        }
+        Ok((journal?, redactor))
     }
 
     fn record(&mut self, entries: &[(u64, Box<Entry>)]) -> Result<(), String> {
