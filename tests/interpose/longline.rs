@@ -8,6 +8,9 @@ use mcp_approve::interpose::longline::{LongLine, Way};
 use mcp_approve::interpose::stdio::{AsyncOut, Outbox};
 use mcp_approve::wire::message::Gist;
 
+/// Where a line goes, by what is known of it.
+type Judge = fn(&Gist) -> Way;
+
 /// No call is held: everything passes.
 fn idle(_: &Gist) -> Way {
     Way::ToHost
@@ -19,7 +22,7 @@ fn held(gist: &Gist) -> Way {
 }
 
 /// What the host reads of a line whose head was read before any call was held.
-fn read(pieces: &[(&str, fn(&Gist) -> Way)]) -> String {
+fn read(pieces: &[(&str, Judge)]) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let (mut reader, writer) = io::pipe().unwrap();
