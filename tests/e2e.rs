@@ -18,3 +18,4 @@ mod screen_rules;
 mod tasks;
 mod transcript;
 mod trouble;
+mod unguarded;

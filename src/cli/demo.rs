@@ -1,26 +1,29 @@
-//! `mcp-approve demo`: a real server, a scripted agent and an operator together in a temporary folder.
-//!
-//! The chain is made of processes of this very binary, started as a host would start them:
-//! `demo-agent -- mcp-approve -- mcp-approve demo-server`. Nothing in it is simulated but the agent's wishes.
+//! `mcp-approve demo`: a real server, a scripted agent and the console together in a temporary folder. All are processes of this
+//! very binary, started as a host would start them: `demo-agent -- mcp-approve -- mcp-approve demo-server`. Nothing is
+//! simulated but the agent's wishes.
 
 mod agent;
-mod chain;
-mod error;
 mod server;
-mod stage;
 mod summary;
 mod tools;
 
 use std::ffi::OsString;
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::console;
 use super::error::{Error, Exit, done};
-use chain::Chain;
-use stage::Stage;
-use summary::{Chained, State};
+use super::look::Here;
+use crate::home::places::Places;
+use crate::home::replace::replace;
+use summary::Workspace;
+use tools::Tools;
 
 /// Arguments of the hidden command `demo-agent`.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,37 +36,111 @@ pub struct AgentArgs {
     pub command: Vec<OsString>,
 }
 
+/// What the agent reads of the database, statement by statement, passes by this policy.
+const POLICY: &str = include_str!("../../assets/demo/policy.toml");
+
+/// How long the agent may take to end: it waits for the wrapper, which waits for the server, each within its own limit.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+/// How to go on with a server of one's own.
+const NEXT: &str = "
+To put it in front of the servers that your agent uses already:
+    mcp-approve install
+and open the console in any terminal:
+    mcp-approve";
+
 /// Plays the demo from start to closing summary, in a folder of its own below `home` or where temporary files go;
-/// everything it started has ended when it returns. A play that went wrong is no error: it says what, with exit code 1.
-pub(super) fn run(home: Option<&Path>, out: &mut dyn Write) -> Exit {
-    let around = home.map_or_else(std::env::temp_dir, Path::to_path_buf);
+/// everything it started has ended when it returns.
+pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
     if !console::is_here() {
-        let hint = "run it at a terminal: `mcp-approve demo`";
-        return Err(Error::wrong("the demo needs a terminal for its console", hint));
+        return Err(Error::wrong(
+            "the demo needs a terminal for its console",
+            "run it at a terminal: `mcp-approve demo`",
+        ));
     }
-    let stage = &Stage::set(&around)?;
-    let before = State::of(&stage.work)?;
-    let chain = Chain::start(stage)?;
-    let shown = chain::console(stage);
-    chain.leave()?;
-    let shown = shown?;
-    let found = summary::write(stage, &before, out)?;
-    stage.keep();
-    let log = format!("mcp-approve --home {} log list", stage.home.display());
-    writeln!(out, "\nAll of it stays in {} until you remove it:", stage.root.display())?;
-    writeln!(out, "    {log}\n{}", summary::NEXT)?;
-    Ok(match found {
-        Chained::Verifies if shown.success() => ExitCode::SUCCESS,
-        Chained::Verifies | Chained::Broken => ExitCode::FAILURE,
-    })
+    let root = folder(&home.map_or_else(std::env::temp_dir, Path::to_path_buf)).map_err(failed)?;
+    let (work, places) = (root.join("work"), Places::under(&root.join("home"))?);
+    replace(&places.policy_file(), POLICY).map_err(failed)?;
+    private(&work).map_err(failed)?;
+    tools::furnish(&work)?;
+    let before = Workspace::of(&work)?;
+    let mut agent = start(&root, &work).map_err(failed)?;
+    let shown = Command::new(me()?).arg("--home").arg(root.join("home")).arg("demo-console").status();
+    drop(agent.stdin.take());
+    let left = wait_for(&mut agent, END_LIMIT).map_err(failed)?;
+    let shown = shown.map_err(failed)?;
+    if !left.is_some_and(|status| status.success()) {
+        let _ = agent.kill();
+        let hint = "run `mcp-approve doctor`; agent.err says what the wrapper printed";
+        return Err(Error::wrong(format!("the demo's agent did not leave as it should ({})", root.display()), hint));
+    }
+    let chain = summary::write(&before, &Workspace::of(&work)?, Here { places: &places, now }, out)?;
+    writeln!(out, "\nAll of it stays in {} until you remove it:", root.display())?;
+    writeln!(out, "    {}\n{NEXT}", places.command("log list"))?;
+    Ok(if shown.success() { chain } else { ExitCode::FAILURE })
 }
 
-/// Runs the demo's server over the workspace `dir`, on this process's stdin and stdout.
-pub(super) fn serve(dir: &Path) -> Exit {
-    done(server::serve(io::stdin().lock(), io::stdout(), &tools::Tools::over(dir)?))
+/// Runs the demo's server over a workspace, on this process's stdin and stdout.
+pub(super) fn serve(work: &Path) -> Exit {
+    tools::furnish(work)?;
+    done(server::serve(io::stdin().lock(), io::stdout(), &mut Tools::over(work)?))
 }
 
-/// Runs the scripted agent over the wrapped command in `args`.
+/// Runs the scripted agent over a wrapped command.
 pub(super) fn agent(args: &AgentArgs) -> Exit {
     agent::run(args)
+}
+
+/// A folder that this demo alone uses, by its absolute path: the demo's processes work in other folders.
+fn folder(around: &Path) -> io::Result<PathBuf> {
+    DirBuilder::new().mode(0o700).recursive(true).create(around)?;
+    let around = around.canonicalize()?;
+    let made = (0..100).map(|number| around.join(format!("mcp-demo-{}-{number}", std::process::id())));
+    made.map(|root| private(&root).map(|()| root))
+        .find(|made| !matches!(made, Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists))
+        .unwrap_or_else(|| Err(io::ErrorKind::AlreadyExists.into()))
+}
+
+fn private(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+/// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it. It leaves when
+/// its stdin ends, so also when this process dies.
+fn start(root: &Path, work: &Path) -> io::Result<Child> {
+    let me = std::env::current_exe()?;
+    Command::new(&me)
+        .args(["demo-agent".as_ref(), "--diary".as_ref(), root.join("agent.log").as_os_str(), "--".as_ref()])
+        .args([me.as_os_str(), "--home".as_ref(), root.join("home").as_os_str()])
+        // An agent that waits for a reader of this demo has patience.
+        .args(["--name", "demo", "--host-timeout", "1h", "--approval-timeout", "1h", "--"])
+        .args([me.as_os_str(), "demo-server".as_ref(), work.as_os_str()])
+        // Relative paths are the workspace's, for the server and for what the card shows of them.
+        .current_dir(work)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(File::create(root.join("agent.err"))?)
+        .process_group(0)
+        .spawn()
+}
+
+fn me() -> Result<PathBuf, Error> {
+    std::env::current_exe().map_err(failed)
+}
+
+/// Waits for a process to end, at most so long; `None` when it still runs.
+fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + limit;
+    loop {
+        match process.try_wait()? {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+            status => return Ok(status),
+        }
+    }
+}
+
+/// A file of the demo, or a process, could not be made.
+fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let hint = "check that the temporary folder is writable and has room, and run `mcp-approve doctor`";
+    Error::failed("the demo could not go on", cause, hint)
 }

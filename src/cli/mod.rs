@@ -139,7 +139,7 @@ fn open_console(places: &Places) -> Exit {
 fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     match command {
         Command::Wrap(options) => wrap::run(&options, &places?),
-        Command::Demo => demo::run(places?.root(), out),
+        Command::Demo => demo::run(places?.root(), now(), out),
         Command::Log { db, command } => review(command, db, &places?, out),
         Command::Rules { file, db, command } => {
             let places = places?;
