@@ -12,7 +12,7 @@ use crate::audit::verified;
 use crate::cli::args::DoctorOptions;
 use crate::cli::error::{Error, Exit};
 use crate::cli::hosts::HostsHome;
-use crate::cli::look::{Here, Look};
+use crate::cli::look::{Here, JsonForm, Look, json_rows};
 use crate::cli::{console, log};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
@@ -95,7 +95,7 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
         checks.push(note("next", next));
     }
     if options.json {
-        writeln!(out, "{:#}", checks.iter().map(|check| row(check, options, places)).collect::<Value>())?;
+        json_rows(checks.iter().map(|check| row(check, options, places)), JsonForm::Array, out)?;
     } else {
         let look = Look::here(Here { places, now: 0 });
         for (at, check) in checks.iter().enumerate() {

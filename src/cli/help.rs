@@ -267,35 +267,3 @@ fn inked(lines: &[String], ink: Ink) -> Vec<(String, usize)> {
     });
     drawn.collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TOPIC: &str = "# keys: the keys\n\nOne `key name`\nand **more**.\n\n- first\n  goes on\n- second\n\n\
-        | key | does |\n|---|---|\n| `a\\|b` | does something with many words |\n\n```sh\n  run   it\n```\n";
-
-    #[test]
-    fn what_is_said_beside_code_stands_above_it_where_it_is_too_wide() {
-        let blocks = blocks("```sh\nlist          # one row a call\nlist --all\n```\n");
-        assert_eq!(laid_out(&blocks, 40, Ink::Plain), "    list          # one row a call\n    list --all\n");
-        assert_eq!(laid_out(&blocks, 20, Ink::Plain), "    # one row a call\n    list\n    list --all\n");
-    }
-
-    #[test]
-    fn a_topic_is_laid_out_for_its_width() {
-        let blocks = blocks(TOPIC);
-        assert_eq!(blocks.len(), 6);
-        let plain = "keys: the keys\n\nOne `key name` and more.\n\n- first goes on\n- second\n\n\
-            `a|b`  does something\n       with many words\n\n      run   it\n";
-        assert_eq!(laid_out(&blocks, 24, Ink::Plain), plain);
-        let wide = laid_out(&blocks, 100, Ink::Bold);
-        assert!(wide.contains("One \u{1b}[1mkey name\u{1b}[22m and \u{1b}[1mmore\u{1b}[22m.\n"), "{wide:?}");
-        assert!(wide.contains("\n\u{1b}[1ma|b\u{1b}[22m  does something with many words\n"), "{wide:?}");
-        let narrow = laid_out(&blocks, 6, Ink::Bold);
-        assert!(
-            narrow.contains("\u{1b}[1mkey\u{1b}[22m\n\u{1b}[1mname\u{1b}[22m"),
-            "a mark never runs into the next line: {narrow:?}"
-        );
-    }
-}

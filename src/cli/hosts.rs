@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::behavior::taxonomy::Badge;
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{Here, clipped, pretty, visible};
+use crate::cli::look::{Here, JsonForm, clipped, json_rows, visible};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, word};
 use crate::home::policy_file::PolicyPlace;
@@ -85,8 +85,8 @@ pub(super) fn run(as_json: bool, search: &hosts::Search, here: Here<'_>, out: &m
     let reach = reach(here)?;
     let open = lists.servers.iter().any(|one| !matches!(one.start, Start::Wrapped | Start::Remote));
     if as_json {
-        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, reach.get(&known_as(one)))).collect();
-        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+        let rows = lists.servers.iter().map(|one| row(one, reach.get(&known_as(one))));
+        json_rows(rows, JsonForm::Array, out)?;
     } else {
         tell(&lists, &reach, out)?;
     }

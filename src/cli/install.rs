@@ -16,7 +16,7 @@ use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit};
 use crate::cli::hosts::known_as;
 use crate::cli::install::choose::{Change, ChangeOptions, Choice, InstallOptions, Way};
-use crate::cli::look::{Here, pretty, shown, visible};
+use crate::cli::look::{Here, JsonForm, json_rows, shown, visible};
 use crate::home::{name, pages};
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
@@ -90,8 +90,7 @@ impl Change<'_> {
         }
         let shown = edits.iter().filter(|edit| edit.is_worth_a_word());
         if options.json {
-            let rows: Vec<Value> = shown.flat_map(|edit| edit.rows(options.dry_run)).collect();
-            writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+            json_rows(shown.flat_map(|edit| edit.rows(options.dry_run)), JsonForm::Array, out)?;
         } else {
             for edit in shown {
                 edit.print(options.dry_run, out)?;

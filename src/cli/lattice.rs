@@ -17,7 +17,7 @@ use crate::capability::set::{Capability, Caps};
 use crate::capability::workflow::Workflow;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::hosts::{self, HostsHome};
-use crate::cli::look::{Here, pretty, visible};
+use crate::cli::look::{Here, json_object, visible};
 use crate::cli::manifest::{self, Manifest};
 use crate::home::places::{PlaceError, Places};
 use crate::policy::glob::Glob;
@@ -240,7 +240,7 @@ pub(super) fn check(file: &Path, json: bool, out: &mut dyn Write) -> Exit {
                 .collect::<Vec<_>>(),
             "count": checked.count,
         });
-        writeln!(out, "{}", pretty(&object))?;
+        json_object(object, out)?;
     } else {
         for one in checked.breaches.iter().take(SHOWN) {
             let line = format!("{} receives {}, which it may not have", one.agent, one.capability.name);

@@ -21,7 +21,7 @@ use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::Reader;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::print::{table, timeline, whole};
-use crate::cli::look::{Look, LookOptions, json_array, json_lines, visible};
+use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
 use crate::policy::glob::Glob;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
@@ -211,9 +211,9 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
         named::say(&format!("mcp-approve: these are the newest {LIMIT} records; --limit N lists more\n"));
     }
     if options.json {
-        json_array(found.iter().map(Record::json), out)?;
+        json_rows(found.iter().map(Record::json), JsonForm::Array, out)?;
     } else if options.jsonl {
-        json_lines(found.iter().map(Record::json), out)?;
+        json_rows(found.iter().map(Record::json), JsonForm::Lines, out)?;
     } else if reader.is_none() {
         no_log(db, look, out)?;
     } else if found.is_empty() {
@@ -304,7 +304,7 @@ fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     let look = look.utc(options.utc).wide(options.look.wide);
     let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;
     if options.json {
-        return done(json_array(found.iter().map(Record::json), out));
+        return done(json_rows(found.iter().map(Record::json), JsonForm::Array, out));
     }
     warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;

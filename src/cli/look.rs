@@ -6,12 +6,14 @@ use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
+use serde_json::Value;
+
 use crate::audit::moment::Clock;
 use crate::behavior::hazards::lookalike::is_hidden;
 use crate::cli::error::{Error, Exit};
 use crate::cli::prose::Prose;
 use crate::home::places::{Places, under};
-use crate::text::columns::Columns;
+use crate::text::columns::{Columns, fitted};
 use crate::text::row::{Row, Tone};
 
 pub(super) use crate::text::plain::{visible, visible_lines};
@@ -136,7 +138,7 @@ fn code(tone: Tone) -> Option<&'static str> {
 
 impl Look<'_> {
     /// Prints a list, one row a line under its titles. A title that begins with `>` is over numbers, which are never
-    /// cut. Where the list is too wide, the last column is cut, then the widest; then the last columns are left out.
+    /// cut. Where the list is too wide, the last columns are cut first, then left out.
     pub(super) fn list<const N: usize>(
         &self,
         titles: [&'static str; N],
@@ -147,30 +149,11 @@ impl Look<'_> {
         const LEAST: usize = 8;
         let is_number = titles.map(|title| title.starts_with('>'));
         let titles = titles.map(|title| title.trim_start_matches('>'));
-        let mut widths = titles.map(str::len);
-        for row in rows {
-            for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.width());
-            }
-        }
-        let all = |widths: &[usize; N]| {
-            widths.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
-        };
-        while all(&widths) > self.width {
-            // The last column is cut first, then the widest.
-            let last =
-                widths.last().zip(is_number.last()).is_some_and(|(last, is_number)| *last > 2 * LEAST && !is_number);
-            let mut texts =
-                widths.iter_mut().zip(is_number).filter(|(_, is_number)| !is_number).map(|(width, _)| width);
-            let widest = if last { texts.next_back() } else { texts.max() };
-            let Some(widest) = widest.filter(|width| **width > LEAST) else { break };
-            *widest -= 1;
-        }
-        for at in (2..N).rev() {
-            if all(&widths) > self.width {
-                widths[at] = 0;
-            }
-        }
+        let wants: [(usize, usize, usize); N] = std::array::from_fn(|at| {
+            let widest = rows.iter().map(|row| row[at].width()).chain([titles[at].len()]).max().unwrap_or_default();
+            (if at == 0 { 0 } else { GAP }, widest, if is_number[at] { widest } else { LEAST })
+        });
+        let widths = fitted(self.width, wants, &(2..N).rev().collect::<Vec<_>>());
         let mut columns = Columns::default();
         for (at, (width, is_number)) in widths.into_iter().zip(is_number).enumerate() {
             let gap = if at == 0 { 0 } else { GAP };
@@ -247,19 +230,52 @@ pub(super) fn clipped(text: &str, widest: usize) -> String {
     Row::of(Tone::Ours, text).clipped(widest).text()
 }
 
-/// One JSON array, a row a line.
-pub(super) fn json_array(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
-    let rows: Vec<String> = rows.into_iter().map(|row| visible_json(&row)).collect();
-    if rows.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", rows.join(",\n")) }
+/// How rows are printed for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JsonForm {
+    /// One JSON array, a row a line.
+    Array,
+    /// JSON objects, one a line.
+    Lines,
 }
 
-/// JSON objects, one a line.
-pub(super) fn json_lines(rows: impl IntoIterator<Item = String>, out: &mut dyn Write) -> io::Result<()> {
-    rows.into_iter().try_for_each(|row| writeln!(out, "{}", visible_json(&row)))
+/// The version of every JSON object that a command prints: it stays while keys are only added.
+const VERSION: &str = "\"version\":1";
+
+/// Prints rows for programs: JSON objects, each with its version before all else.
+pub(super) fn json_rows<T: ToString>(
+    rows: impl IntoIterator<Item = T>,
+    form: JsonForm,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut rows = rows.into_iter().map(|row| versioned(&row.to_string()));
+    match form {
+        JsonForm::Lines => rows.try_for_each(|row| writeln!(out, "{row}")),
+        JsonForm::Array => {
+            let rows: Vec<String> = rows.collect();
+            if rows.is_empty() { writeln!(out, "[]") } else { writeln!(out, "[\n{}\n]", rows.join(",\n")) }
+        }
+    }
+}
+
+/// Prints one object for programs, over several lines.
+pub(super) fn json_object(mut object: Value, out: &mut dyn Write) -> io::Result<()> {
+    if let Value::Object(fields) = &mut object {
+        fields.shift_insert(0, "version".to_owned(), 1.into());
+    }
+    writeln!(out, "{}", pretty(&object))
+}
+
+/// A JSON object's text with its version, every character in it visible.
+pub(super) fn versioned(object: &str) -> String {
+    match object.strip_prefix('{') {
+        Some(rest) if rest != "}" => visible_json(&format!("{{{VERSION},{rest}")),
+        _ => visible_json(object),
+    }
 }
 
 /// A JSON value over several lines, every character in it visible.
-pub(super) fn pretty(value: &serde_json::Value) -> String {
+pub(super) fn pretty(value: &Value) -> String {
     format!("{value:#}").lines().map(visible_json).collect::<Vec<_>>().join("\n")
 }
 

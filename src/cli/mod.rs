@@ -12,7 +12,7 @@ pub mod lattice;
 pub mod log;
 pub mod look;
 mod manifest;
-mod prose;
+pub mod prose;
 pub mod rules;
 pub mod tools;
 mod waiting;

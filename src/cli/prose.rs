@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar as _;
 const LABELS: usize = 30;
 
 /// Passes on what is written, lines broken for so many columns; `None` leaves them as they are.
-pub(super) struct Prose<'w> {
+pub struct Prose<'w> {
     out: &'w mut dyn Write,
     columns: Option<usize>,
     /// A line whose end has not come yet.
@@ -17,7 +17,7 @@ pub(super) struct Prose<'w> {
 }
 
 impl<'w> Prose<'w> {
-    pub(super) fn new(out: &'w mut dyn Write, columns: Option<usize>) -> Self {
+    pub fn new(out: &'w mut dyn Write, columns: Option<usize>) -> Self {
         Self { out, columns, begun: Vec::new() }
     }
 }
@@ -46,7 +46,7 @@ impl Write for Prose<'_> {
 }
 
 /// A text with its lines broken between words where they are wider than that.
-pub(super) fn broken(text: &str, columns: usize) -> String {
+pub fn broken(text: &str, columns: usize) -> String {
     text.split_inclusive('\n')
         .map(|line| if width(line) <= columns { line.into() } else { line_of(line, columns) })
         .collect()
@@ -132,45 +132,4 @@ fn letters(text: &str) -> impl Iterator<Item = (char, usize)> {
         escape = letter == '\u{1b}' || (escape && letter != 'm');
         (letter, if was || escape { 0 } else { letter.width().unwrap_or(0) })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_are_broken_between_words_and_go_on_under_their_text() {
-        for (line, shown) in [
-            ("Fits to its last cell\n", "Fits to its last cell\n"),
-            ("One sentence that is too wide for it.\n", "One sentence that is\n  too wide for it.\n"),
-            ("  asked      two questions today\n", "  asked      two\n             questions\n             today\n"),
-            (
-                "\u{1b}[32mok\u{1b}[m  policy  of this user\n",
-                "\u{1b}[32mok\u{1b}[m  policy  of this\n            user\n",
-            ),
-            ("Then run (`mcp-approve log list`), please.\n", "Then run\n  (`mcp-approve log list`),\n  please.\n"),
-            ("Choose one: mcp-approve --home /x rules add N\n", "Choose one:\n  mcp-approve --home /x rules add N\n"),
-            ("a/path/that/is/longer/than/the/line goes\n", "a/path/that/is/longer/than/the/line\n  goes\n"),
-            ("  \"path\": \"a string with many words\"\n", "  \"path\": \"a string with many words\"\n"),
-            ("note = \"a string with many words in it\"\n", "note = \"a string with many words in it\"\n"),
-            ("no line end, and too wide for it", "no line end, and too\n  wide for it"),
-        ] {
-            assert_eq!(broken(line, 21), shown);
-        }
-    }
-
-    #[test]
-    fn a_pipe_keeps_lines_and_a_question_waits_for_no_line_end() {
-        let written = |columns| {
-            let mut out = Vec::new();
-            let mut prose = Prose::new(&mut out, columns);
-            write!(prose, "first ").unwrap();
-            writeln!(prose, "second third").unwrap();
-            write!(prose, "Which one? ").unwrap();
-            prose.flush().unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(written(Some(12)), "first second\n  third\nWhich one? ");
-        assert_eq!(written(None), "first second third\nWhich one? ");
-    }
 }

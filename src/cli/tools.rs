@@ -19,7 +19,7 @@ use crate::audit::store::Reader;
 use crate::audit::tally::Tally;
 use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{First, Here, LookOptions, json_array, json_lines, paged};
+use crate::cli::look::{First, Here, JsonForm, LookOptions, json_rows, paged};
 use crate::home::places::{PlaceError, Places};
 use crate::pins::reading::StoredTool;
 use crate::pins::{PinStore, PinsError};
@@ -110,11 +110,8 @@ fn print(
     out: &mut dyn Write,
     table: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), Error> {
-    let texts = rows.iter().map(ToString::to_string);
-    if output.json {
-        json_array(texts, out)?;
-    } else if output.jsonl {
-        json_lines(texts, out)?;
+    if output.json || output.jsonl {
+        json_rows(rows, if output.json { JsonForm::Array } else { JsonForm::Lines }, out)?;
     } else if rows.is_empty() {
         writeln!(out, "{none}")?;
     } else {

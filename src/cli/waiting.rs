@@ -4,11 +4,11 @@
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{pretty, visible};
+use crate::cli::look::{json_object, visible};
 use crate::home::places::Places;
 use crate::link::client::{Peeked, peek};
 use crate::link::message::WaitingCall;
@@ -28,7 +28,7 @@ pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut 
     let hint = "`mcp-approve doctor` looks at the run folder";
     let peeked = peek(&places.run_dir()).map_err(|error| Error::failed("what waits could not be read", error, hint))?;
     if options.json {
-        writeln!(out, "{}", object(&peeked))?;
+        json_object(object(&peeked), out)?;
     } else if let Some(line) = line(&peeked.calls, now) {
         writeln!(out, "{}", visible(&line))?;
     } else if peeked.silent.is_empty() && io::stdout().is_terminal() {
@@ -53,7 +53,7 @@ fn line(calls: &[WaitingCall], now: i64) -> Option<String> {
     Some(format!("{count} · {}: {}{left}", oldest.server, oldest.effect))
 }
 
-fn object(peeked: &Peeked) -> String {
+fn object(peeked: &Peeked) -> Value {
     let call = |call: &WaitingCall| {
         json!({
             "ticket": call.ticket, "server": call.server, "tool": call.tool, "effect": call.effect,
@@ -61,11 +61,11 @@ fn object(peeked: &Peeked) -> String {
         })
     };
     let silent: Vec<String> = peeked.silent.iter().map(|path| path.display().to_string()).collect();
-    pretty(&json!({
+    json!({
         "waiting": peeked.calls.len(),
         "calls": peeked.calls.iter().map(call).collect::<Vec<_>>(),
         "silent": silent,
-    }))
+    })
 }
 
 #[cfg(test)]

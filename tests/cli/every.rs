@@ -5,6 +5,7 @@ use clap::builder::ValueHint;
 use clap::{Arg, CommandFactory as _};
 use mcp_approve::cli::args::Cli;
 use mcp_approve::home::places::COMMANDS;
+use serde_json::Value;
 
 use super::edits::observed;
 use super::{Home, Run};
@@ -90,6 +91,32 @@ fn every_command_answers_or_says_what_to_do() {
             }
         }
     }
+}
+
+#[test]
+fn every_row_for_programs_says_its_version() {
+    let home = observed(None);
+    let mut rows = 0;
+    for mut line in lines() {
+        let node = nodes().into_iter().filter(|node| line.starts_with(&node.words)).max_by_key(|node| node.words.len());
+        let forms = ["json", "jsonl"].into_iter().filter(|form| {
+            node.as_ref().is_some_and(|node| node.command.get_arguments().any(|arg| arg.get_long() == Some(form)))
+        });
+        for form in forms.collect::<Vec<_>>() {
+            line.push(format!("--{form}"));
+            let Run { out, .. } = run(&home, &line);
+            line.pop();
+            let values: Vec<Value> =
+                serde_json::Deserializer::from_str(&out).into_iter().map_while(Result::ok).collect();
+            for row in
+                values.iter().flat_map(|value| value.as_array().map_or(vec![value], |rows| rows.iter().collect()))
+            {
+                assert_eq!(row["version"], 1, "{line:?} --{form}: {row}");
+                rows += 1;
+            }
+        }
+    }
+    assert!(rows > 50, "{rows}");
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! `mcp-approve help`: topics for a width, commands, and what it says of a word it does not know.
 
+use std::io::Write as _;
+
 use clap::CommandFactory as _;
 use mcp_approve::audit::moment::Clock;
 use mcp_approve::audit::search::Search;
 use mcp_approve::cli::args::Cli;
-use mcp_approve::cli::help::{TOPICS, topic};
+use mcp_approve::cli::help::{Ink, TOPICS, blocks, laid_out, topic};
+use mcp_approve::cli::prose::{Prose, broken};
 use mcp_approve::home::places::COMMANDS;
 
 use super::Home;
@@ -94,4 +97,64 @@ fn the_topics_name_every_option_and_every_field() {
     shown.sort_unstable();
     known.sort_unstable();
     assert_eq!(shown, known);
+}
+
+const TOPIC: &str = "# keys: the keys\n\nOne `key name`\nand **more**.\n\n- first\n  goes on\n- second\n\n\
+    | key | does |\n|---|---|\n| `a\\|b` | does something with many words |\n\n```sh\n  run   it\n```\n";
+
+#[test]
+fn what_is_said_beside_code_stands_above_it_where_it_is_too_wide() {
+    let blocks = blocks("```sh\nlist          # one row a call\nlist --all\n```\n");
+    assert_eq!(laid_out(&blocks, 40, Ink::Plain), "    list          # one row a call\n    list --all\n");
+    assert_eq!(laid_out(&blocks, 20, Ink::Plain), "    # one row a call\n    list\n    list --all\n");
+}
+
+#[test]
+fn a_topic_is_laid_out_for_its_width() {
+    let blocks = blocks(TOPIC);
+    assert_eq!(blocks.len(), 6);
+    let plain = "keys: the keys\n\nOne `key name` and more.\n\n- first goes on\n- second\n\n\
+        `a|b`  does something\n       with many words\n\n      run   it\n";
+    assert_eq!(laid_out(&blocks, 24, Ink::Plain), plain);
+    let wide = laid_out(&blocks, 100, Ink::Bold);
+    assert!(wide.contains("One \u{1b}[1mkey name\u{1b}[22m and \u{1b}[1mmore\u{1b}[22m.\n"), "{wide:?}");
+    assert!(wide.contains("\n\u{1b}[1ma|b\u{1b}[22m  does something with many words\n"), "{wide:?}");
+    let narrow = laid_out(&blocks, 6, Ink::Bold);
+    assert!(
+        narrow.contains("\u{1b}[1mkey\u{1b}[22m\n\u{1b}[1mname\u{1b}[22m"),
+        "a mark never runs into the next line: {narrow:?}"
+    );
+}
+
+#[test]
+fn sentences_are_broken_between_words_and_go_on_under_their_text() {
+    for (line, shown) in [
+        ("Fits to its last cell\n", "Fits to its last cell\n"),
+        ("One sentence that is too wide for it.\n", "One sentence that is\n  too wide for it.\n"),
+        ("  asked      two questions today\n", "  asked      two\n             questions\n             today\n"),
+        ("\u{1b}[32mok\u{1b}[m  policy  of this user\n", "\u{1b}[32mok\u{1b}[m  policy  of this\n            user\n"),
+        ("Then run (`mcp-approve log list`), please.\n", "Then run\n  (`mcp-approve log list`),\n  please.\n"),
+        ("Choose one: mcp-approve --home /x rules add N\n", "Choose one:\n  mcp-approve --home /x rules add N\n"),
+        ("a/path/that/is/longer/than/the/line goes\n", "a/path/that/is/longer/than/the/line\n  goes\n"),
+        ("  \"path\": \"a string with many words\"\n", "  \"path\": \"a string with many words\"\n"),
+        ("note = \"a string with many words in it\"\n", "note = \"a string with many words in it\"\n"),
+        ("no line end, and too wide for it", "no line end, and too\n  wide for it"),
+    ] {
+        assert_eq!(broken(line, 21), shown);
+    }
+}
+
+#[test]
+fn a_pipe_keeps_lines_and_a_question_waits_for_no_line_end() {
+    let written = |columns| {
+        let mut out = Vec::new();
+        let mut prose = Prose::new(&mut out, columns);
+        write!(prose, "first ").unwrap();
+        writeln!(prose, "second third").unwrap();
+        write!(prose, "Which one? ").unwrap();
+        prose.flush().unwrap();
+        String::from_utf8(out).unwrap()
+    };
+    assert_eq!(written(Some(12)), "first second\n  third\nWhich one? ");
+    assert_eq!(written(None), "first second third\nWhich one? ");
 }

@@ -177,10 +177,10 @@ fn what_is_no_call_is_not_explained() {
     for (call, says) in [
         ("", "it is not JSON"),
         ("[]", "it is not an object"),
-        (r#"{"tool": "x"}"#, "it has no `server`"),
-        (r#"{"server": "s", "tool": 1}"#, "it has no `tool`"),
-        (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown key \"args\""),
-        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "arguments are not an object"),
+        (r#"{"tool": "x"}"#, "missing field `server`"),
+        (r#"{"server": "s", "tool": 1}"#, "expected a string"),
+        (r#"{"server": "s", "tool": "x", "args": {}}"#, "unknown field `args`"),
+        (r#"{"server": "s", "tool": "x", "arguments": []}"#, "expected a map"),
         ("{\"server\": \"s\",\n\"tool\": \"x\", \"server\": \"t\"}", "an object has the same key twice"),
         (r#"{"server": "s", "tool": "x", "arguments": {"a": 1, "a": 2}}"#, "an object has the same key twice"),
     ] {

@@ -7,12 +7,11 @@ use std::path::{Component, Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
-use serde_json::Value;
 
 use crate::cli::console;
 use crate::cli::error::Error;
 use crate::cli::hosts::{HostsHome, each, known_as, reach, row, said};
-use crate::cli::look::{Here, pretty, visible};
+use crate::cli::look::{Here, JsonForm, json_rows, visible};
 use crate::hosts::table::HOSTS;
 use crate::hosts::{Found, Listed, Lists, Start};
 
@@ -120,8 +119,7 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
     let reach = reach(here)?;
     let known = |one: &Listed| reach.get(&known_as(one)).filter(|reach| reach.all() > 0);
     if options.json {
-        let rows: Vec<Value> = lists.servers.iter().map(|one| row(one, known(one))).collect();
-        writeln!(out, "{}", pretty(&Value::Array(rows)))?;
+        json_rows(lists.servers.iter().map(|one| row(one, known(one))), JsonForm::Array, out)?;
         return Ok(None);
     }
     let can = |one: &Listed| match one.start {

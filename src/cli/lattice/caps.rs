@@ -16,7 +16,7 @@ use crate::capability::set::{Capability, Caps, Difference};
 use crate::capability::types;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::{CapsOptions, PairOptions};
-use crate::cli::look::{Here, Look, local, pretty, visible};
+use crate::cli::look::{Here, JsonForm, Look, json_object, json_rows, local, visible};
 use crate::cli::manifest::Manifest;
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
@@ -63,7 +63,7 @@ pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Exit {
                 .map(|(was, is)| json!({ "before": row(was, &before), "after": row(is, &after) }))
                 .collect::<Vec<_>>(),
         });
-        writeln!(out, "{}", pretty(&object))?;
+        json_object(object, out)?;
     } else if difference.is_none() {
         writeln!(out, "Both have the same capabilities.")?;
     } else {
@@ -99,8 +99,7 @@ fn row(one: &Capability, signatures: &Signatures) -> Value {
 fn print(caps: &Caps, signatures: &Signatures, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
     let all: Vec<&Capability> = caps.listed().into_iter().flatten().collect();
     if as_json {
-        let rows: Vec<Value> = all.iter().map(|one| row(one, signatures)).collect();
-        return writeln!(out, "{}", pretty(&Value::Array(rows)));
+        return json_rows(all.iter().map(|one| row(one, signatures)), JsonForm::Array, out);
     }
     for one in &all {
         writeln!(out, "{}", shown(one, signatures))?;
@@ -138,15 +137,12 @@ pub(super) fn from_log(options: &CapsOptions, here: Here<'_>, out: &mut dyn Writ
         return scope(&servers, out);
     }
     if options.json {
-        let rows: Vec<Value> = servers
-            .iter()
-            .flat_map(|(server, tools)| {
-                tools.values().map(move |one| {
-                    json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used(), "by": one.by })
-                })
+        let rows = servers.iter().flat_map(|(server, tools)| {
+            tools.values().map(move |one| {
+                json!({ "server": server, "name": one.tool.name, "signature": types::signature(&one.tool), "used": one.used(), "by": one.by })
             })
-            .collect();
-        return done(writeln!(out, "{}", pretty(&Value::Array(rows))));
+        });
+        return done(json_rows(rows, JsonForm::Array, out));
     }
     if servers.is_empty() {
         writeln!(out, "{}", look.hint(&format!("{none}: {next}")))?;

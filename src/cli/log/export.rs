@@ -16,7 +16,7 @@ use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::Of;
-use crate::cli::look::{visible, visible_json};
+use crate::cli::look::{versioned, visible, visible_json};
 
 /// Checks an export without this program.
 const VERIFIER: &str = include_str!("../../../assets/verify_export.py");
@@ -84,7 +84,7 @@ fn jsonl(row: &Row<'_>) -> String {
     text.push_str(&format!(r#","writer":"{}","link":"{}","body":"#, hex(row.writer), hex(row.link)));
     push_string(&mut text, &String::from_utf8_lossy(row.body));
     text.push('}');
-    visible_json(&text)
+    versioned(&text)
 }
 
 fn csv(row: &Row<'_>) -> String {

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::audit::fields::{Record, TEXTS};
 use crate::audit::moment::Clock;
-use crate::audit::redact::string_token;
 use crate::cli::look::{Look, visible};
 use crate::operator::found::Line;
 use crate::operator::record_row::{Names, RecordColumns, sentence};
@@ -154,46 +154,15 @@ fn entries(record: &Record) -> Vec<(&'static str, String)> {
     texts.chain(link).chain(json.map(|(name, value)| (name, indented(value.get())))).collect()
 }
 
-/// A JSON text over several lines, hidden characters visible. Works on the text, so that numbers stay as they are.
+/// A JSON text over several lines under its name, hidden characters visible; one that cannot be read stays a line.
 fn indented(json: &str) -> String {
-    let mut out = String::new();
-    let mut depth = 0_usize;
-    let mut at = 0;
-    let new_line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', 13 + 2 * depth));
+    let Ok(value) = serde_json::from_str::<Value>(json) else { return visible(json) };
+    let line = |line: &str| {
+        let text = line.trim_start_matches(' ');
+        format!("{}{}", " ".repeat(line.len() - text.len()), visible(text))
     };
-    while let Some(character) = json[at..].chars().next() {
-        let next = json[at..].chars().nth(1);
-        match character {
-            '"' => {
-                let token = string_token(&json[at..]);
-                out.push_str(&visible(token));
-                at += token.len();
-                continue;
-            }
-            '{' | '[' if matches!(next, Some('}' | ']')) => out.push(character),
-            '{' | '[' => {
-                depth += 1;
-                out.push(character);
-                new_line(&mut out, depth.min(64));
-            }
-            '}' | ']' if matches!(out.chars().last(), Some('{' | '[')) => out.push(character),
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                new_line(&mut out, depth.min(64));
-                out.push(character);
-            }
-            ',' => {
-                out.push(',');
-                new_line(&mut out, depth.min(64));
-            }
-            ':' => out.push_str(": "),
-            _ => out.push_str(&visible(character.encode_utf8(&mut [0; 4]))),
-        }
-        at += character.len_utf8();
-    }
-    out
+    let lines: Vec<String> = format!("{value:#}").lines().map(line).collect();
+    lines.join(&format!("\n{:13}", ""))
 }
 
 /// Shown in a row in place of the folder.

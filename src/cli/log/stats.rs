@@ -17,7 +17,7 @@ use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
 use crate::cli::log::named;
-use crate::cli::look::{Look, visible, visible_json};
+use crate::cli::look::{Look, json_object, visible};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
@@ -63,7 +63,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     let more = tools.len().saturating_sub(options.limit);
     tools.truncate(options.limit);
     if options.json {
-        writeln!(out, "{}", visible_json(&object(&tally, &found, &approved, &tools).to_string()))?;
+        json_object(object(&tally, &found, &approved, &tools), out)?;
     } else if reader.is_none() {
         super::no_log(db, look, out)?;
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {

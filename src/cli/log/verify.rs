@@ -12,7 +12,7 @@ use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, Verified};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::{VerifyOptions, named};
-use crate::cli::look::{Look, shown, visible};
+use crate::cli::look::{Look, json_object, shown, visible};
 use crate::wire::number::{counted, grouped};
 
 /// Verifies the chain. A broken one is a finding, and no error.
@@ -58,7 +58,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
         });
-        writeln!(out, "{report}")?;
+        json_object(report, out)?;
         return Ok(finding);
     }
     let (records, before) = (counted(seq, "record holds|records hold"), grouped(seq));

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::{local, visible, visible_lines};
+use crate::cli::look::{JsonForm, json_rows, local, visible, visible_lines};
 use crate::cli::manifest;
 use crate::cli::rules::alter::{self, sound};
 use crate::cli::rules::options::{AddOptions, ImportOptions, SuggestOptions};
@@ -327,7 +327,7 @@ pub(super) fn run_suggest(options: &SuggestOptions, policy: &Policy, site: &Site
         return write(&addition, site, out);
     }
     if options.json {
-        return done(writeln!(out, "{:#}", found.iter().map(row).collect::<Value>()));
+        return done(json_rows(found.iter().map(row), JsonForm::Array, out));
     }
     let expires = end(&options.expires, site.now)?;
     done(tell_suggested(&found, questions, calls.len(), expires, site, out))

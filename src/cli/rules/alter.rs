@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::audit::record::{Entry, Kind};
 use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::{shown, visible, visible_lines};
+use crate::cli::look::{JsonForm, json_rows, shown, visible, visible_lines};
 use crate::cli::rules::options::{EditOptions, RemoveOptions};
 use crate::cli::rules::{Site, past};
 use crate::cli::{console, hosts};
@@ -217,7 +217,7 @@ pub(super) fn check(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut 
         }
     }
     if json {
-        writeln!(out, "{:#}", Value::from(rows))?;
+        json_rows(rows, JsonForm::Array, out)?;
         return Ok(code);
     }
     if files.is_empty() {

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::past;
 use crate::behavior::conclude::{self, Behavior, Trust};
 use crate::behavior::request::of_request;
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::Here;
+use crate::cli::look::{Here, json_object};
 use crate::cli::manifest;
 use crate::gate::data::facts::Look;
 use crate::home::places::Places;
@@ -97,6 +98,18 @@ enum Known {
     Past(Box<PastCall>),
 }
 
+/// A call as a person writes it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallFile {
+    server: String,
+    method: Option<String>,
+    tool: Option<String>,
+    arguments: Option<Map<String, Value>>,
+    definition: Option<Value>,
+    params: Option<Map<String, Value>>,
+}
+
 impl Call {
     /// The call in a file, or on stdin for `-`.
     pub(super) fn of_file(path: &Path, places: &Places) -> Result<Self, Error> {
@@ -152,44 +165,34 @@ impl Call {
             return Err(wrong(&format!("a wrapper refuses such a call, because {}", fault.flaw)));
         }
         let value: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("it is not JSON: {error}")))?;
-        let Value::Object(mut fields) = value else { return Err(wrong("it is not an object")) };
-        let server = name(&mut fields, "server")?;
-        if fields.contains_key("method") && fields.get("method") != Some(&request::CALL.into()) {
-            return Self::request(server, fields);
+        if !value.is_object() {
+            return Err(wrong("it is not an object"));
         }
-        fields.shift_remove("method");
-        let tool = name(&mut fields, "tool")?;
-        let arguments = fields.remove("arguments").unwrap_or_else(|| json!({}));
-        let known = match fields.remove("definition") {
-            None | Some(Value::Null) => Known::Names,
-            Some(definition) => {
-                let read = Tool::read(definition).ok_or_else(|| wrong("its definition has no name"))?;
-                if read.name != tool {
-                    return Err(wrong("its definition is another tool's: `name` in it is not `tool`"));
+        let file: CallFile = serde_json::from_value(value).map_err(|error| wrong(&error.to_string()))?;
+        let CallFile { server, method, tool, arguments, definition, params } = file;
+        let is_named = |name: &String| !name.is_empty();
+        let server = Some(server).filter(is_named).ok_or_else(|| wrong("its `server` is empty"))?;
+        if let Some(method) = method.filter(|method| method != request::CALL) {
+            return match (tool, arguments, definition) {
+                _ if !request::is_ruled(&method) || method.is_empty() => Err(wrong("a rule cannot cover its method")),
+                (None, None, None) => {
+                    let (tool, arguments) = (method.clone(), request::arguments(params.unwrap_or_default().into()));
+                    Ok(Self { server, method: Some(method), tool, arguments, known: Known::Request })
                 }
-                Known::Definition(Box::new(read))
+                _ => Err(wrong("a request with a `method` has `params`, and nothing else")),
+            };
+        }
+        let tool = tool.filter(is_named).ok_or_else(|| wrong("it has no `tool`"))?;
+        let known = match definition.map(Tool::read) {
+            _ if params.is_some() => return Err(wrong("a call of a tool has `arguments`, and no `params`")),
+            None => Known::Names,
+            Some(None) => return Err(wrong("its definition has no name")),
+            Some(Some(read)) if read.name != tool => {
+                return Err(wrong("its definition is another tool's: `name` in it is not `tool`"));
             }
+            Some(Some(read)) => Known::Definition(Box::new(read)),
         };
-        match fields.keys().next() {
-            Some(other) => Err(wrong(&format!("it has an unknown key {other:?}"))),
-            None if !arguments.is_object() => Err(wrong("its arguments are not an object")),
-            None => Ok(Self { server, method: None, tool, arguments, known }),
-        }
-    }
-
-    /// A request other than `tools/call`, by its `method` and `params`.
-    fn request(server: String, mut fields: Map<String, Value>) -> Result<Self, Error> {
-        let method = name(&mut fields, "method")?;
-        let params = fields.remove("params").unwrap_or_else(|| json!({}));
-        match fields.keys().next() {
-            _ if !request::is_ruled(&method) => Err(wrong("a rule cannot cover its method")),
-            Some(other) => Err(wrong(&format!("a request with a `method` has `params`, and no key {other:?}"))),
-            None if !params.is_object() => Err(wrong("its params are not an object")),
-            None => {
-                let (tool, arguments) = (method.clone(), request::arguments(params));
-                Ok(Self { server, method: Some(method), tool, arguments, known: Known::Request })
-            }
-        }
+        Ok(Self { server, method: None, tool, arguments: arguments.unwrap_or_default().into(), known })
     }
 
     /// What the call is: as it was found to be then, or as a wrapper would conclude; of a definition that was given, with
@@ -212,13 +215,6 @@ fn described(places: &Places, server: &str, tool: &str) -> Result<Option<StoredT
     let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(None) };
     let of_this = |known: &StoredTool| rules_name(&known.server.name) == rules_name(server) && known.tool.name == tool;
     Ok(store.tools()?.into_iter().filter(of_this).max_by_key(|known| known.last_seen))
-}
-
-fn name(fields: &mut Map<String, Value>, key: &str) -> Result<String, Error> {
-    match fields.remove(key) {
-        Some(Value::String(name)) if !name.is_empty() => Ok(name),
-        _ => Err(wrong(&format!("it has no `{key}`"))),
-    }
 }
 
 fn wrong(what: &str) -> Error {
@@ -263,7 +259,7 @@ fn write_json(
             }),
         },
     });
-    writeln!(out, "{answer:#}")
+    json_object(answer, out)
 }
 
 fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> io::Result<()> {

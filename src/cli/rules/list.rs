@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::cli::error::{Exit, done};
-use crate::cli::look::{Look, shown, visible};
+use crate::cli::look::{JsonForm, Look, json_rows, shown, visible};
 use crate::cli::rules::options::ListOptions;
 use crate::home::layers::Layers;
 use crate::operator::record_row::ruling;
@@ -20,7 +20,7 @@ use crate::text::time;
 /// Lists the policy.
 pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: Look<'_>, out: &mut dyn Write) -> Exit {
     if options.json {
-        return done(writeln!(out, "{:#}", all(policy).map(|(rule, disabled)| row(rule, disabled)).collect::<Value>()));
+        return done(json_rows(all(policy).map(|(rule, disabled)| row(rule, disabled)), JsonForm::Array, out));
     }
     let here: Vec<_> = layers.files().iter().filter(|file| file.place.path().exists()).collect();
     match here.as_slice() {

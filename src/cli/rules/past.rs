@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::audit::past;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log;
-use crate::cli::look::{local, shown, visible};
+use crate::cli::look::{json_object, local, shown, visible};
 use crate::cli::rules::Site;
 use crate::cli::rules::options::ReplayOptions;
 use crate::gate::call::target;
@@ -59,7 +59,7 @@ pub(super) fn run_replay(options: &ReplayOptions, policy: &Policy, site: &Site<'
     let calls = calls.unwrap_or_default();
     let replayed = replay(policy, &calls, site.now);
     if options.json {
-        writeln!(out, "{:#}", as_json(&replayed))?;
+        json_object(as_json(&replayed), out)?;
     } else {
         tell_replayed(&replayed, options.limit, out)?;
     }

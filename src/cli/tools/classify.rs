@@ -16,7 +16,7 @@ use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
 use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::visible;
+use crate::cli::look::{JsonForm, json_rows, visible};
 use crate::cli::manifest::{self, Subprocess};
 use crate::cli::tools::row::piece;
 use crate::home::places::{PlaceError, Places};
@@ -66,7 +66,7 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
         rows.push(row);
     }
     if options.json {
-        return done(writeln!(out, "{:#}", Value::Array(rows)));
+        return done(json_rows(rows, JsonForm::Array, out));
     }
     table(&rows, out)?;
     if verifier.is_some() {

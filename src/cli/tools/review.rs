@@ -304,7 +304,7 @@ fn tool_row(known: &StoredTool, grown: Option<&str>) -> Value {
         "was": known.pin.identity.map(|was| was.to_string()), "now": known.behavior.identity.to_string(),
         "badge": known.behavior.badge().word(), "identity": known.behavior.identity.hash(),
         "because": row::because(&known.behavior), "capability": grown,
-        "version": known.pin.version, "digest": known.pin.latest.to_string(),
+        "pin_version": known.pin.version, "digest": known.pin.latest.to_string(),
         "fingerprint": known.server.fingerprint,
     })
 }

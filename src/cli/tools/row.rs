@@ -41,7 +41,7 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "declared_latency_ms": profile.latency_ms,
         "declared_capabilities": profile.capabilities,
         "requires": profile.requires,
-        "version": known.pin.version,
+        "pin_version": known.pin.version,
         "pin": known.pin_state.word(),
         "pinned_as": known.pin.said.map(|said| said.to_string()),
         "digest": known.pin.latest.to_string(),
