@@ -85,13 +85,16 @@ pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argumen
     if program == trusted {
         return None;
     }
-    let differing: Vec<&str> = program
-        .lines()
-        .filter(|line| !trusted.lines().any(|known| known == *line))
-        .map(|line| line.split(" blake3:").next().unwrap_or(line))
-        .collect();
-    let files = if differing.is_empty() { "a file is gone".to_owned() } else { differing.join(", ") };
-    Some(format!("the server's program changed since it was trusted ({files}); see Tools (4)"))
+    let name = |line: &'_ str| line.split(" blake3:").next().unwrap_or(line).to_owned();
+    let not_in = |text: &str, other: &str| {
+        let lines = text.lines().filter(|line| !other.lines().any(|known| known == *line));
+        lines.map(name).collect::<Vec<String>>()
+    };
+    let mut differing = not_in(program, trusted);
+    let gone = not_in(trusted, program).into_iter().filter(|name| !differing.contains(name));
+    let gone: Vec<String> = gone.map(|name| format!("{name} is gone")).collect();
+    differing.extend(gone);
+    Some(format!("the server's program changed since it was trusted ({}); see Tools (4)", differing.join(", ")))
 }
 
 /// The words of a query that tell anything.

@@ -1,4 +1,5 @@
-//! The fingerprint of a server's command line, and of the files that it names to be run. Reads files; judges nothing.
+//! The fingerprint of a server's command line, of the files that it names to be run, and of the environment that decides what
+//! they run. Reads files; judges nothing.
 //!
 //! What a program loads besides (its modules, its packages) is not looked at: of a package only the version in the
 //! command line counts.
@@ -80,6 +81,26 @@ impl Launch {
     }
 }
 
+/// The variables that decide what a server runs or works on, each with a digest of its value, which may hold a secret.
+pub fn environment(set: impl Iterator<Item = (OsString, OsString)>) -> Vec<String> {
+    const NAMES: &str = include_str!("../../assets/environment.txt");
+    let counts = |name: &str| {
+        NAMES.lines().any(|known| match known.strip_suffix('*') {
+            Some(begin) => !begin.starts_with('#') && name.starts_with(begin),
+            None => known == name,
+        })
+    };
+    let line = |(name, value): (OsString, OsString)| {
+        let name = name.into_string().ok().filter(|name| counts(name) && !value.is_empty())?;
+        let mut hasher = StreamHasher::default();
+        hasher.update(value.as_bytes());
+        Some(format!("environment {name} {}", hasher.finish()))
+    };
+    let mut lines: Vec<String> = set.filter_map(line).collect();
+    lines.sort_unstable();
+    lines
+}
+
 /// The words of a command line for people, and for a file: a secret is hidden if it is the word after its flag, or
 /// anywhere within a word.
 fn without_secrets(command: &[OsString]) -> Vec<String> {
@@ -139,7 +160,18 @@ pub fn digest(path: &Path) -> io::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, Launch};
+    use super::{Counts, Launch, environment};
+
+    #[test]
+    fn variables_that_decide_what_runs_count_and_their_values_are_not_shown() {
+        let of = |set: &[(&str, &str)]| environment(set.iter().map(|(name, value)| (name.into(), value.into())));
+        let one = of(&[("NODE_OPTIONS", "--require x"), ("HOME", "/home/ada"), ("DATABASE_URL", "pg://a:hunter2@b")]);
+        assert_eq!(one.len(), 2);
+        assert!(one[0].starts_with("environment DATABASE_URL ") && one[1].starts_with("environment NODE_OPTIONS "));
+        assert!(!one.concat().contains("hunter2"));
+        assert_ne!(one, of(&[("NODE_OPTIONS", "--require y"), ("DATABASE_URL", "pg://a:hunter2@b")]));
+        assert_eq!(of(&[("LD_PRELOAD", "/x.so"), ("# the", "x"), ("PATH", "/bin"), ("PYTHONPATH", "")]).len(), 1);
+    }
 
     fn launch(words: &[&str], target: Option<&str>) -> Launch {
         let command: Vec<_> = words.iter().map(Into::into).collect();

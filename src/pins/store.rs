@@ -164,7 +164,9 @@ impl PinStore {
             Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => AddedIn::FirstSession,
             Ok(_) | Err(_) => AddedIn::LaterSession,
         };
-        let program = Program { files: self.program(&launch.parts()), added_in };
+        let environment = launch::environment(std::env::vars_os());
+        let files = [self.program(&launch.parts())].into_iter().chain(environment).filter(|line| !line.is_empty());
+        let program = Program { files: files.collect::<Vec<_>>().join("\n"), added_in };
         Ok((self.load(launch, &program)?, program))
     }
 

@@ -58,6 +58,7 @@ fn for_approvers(held: &Held, judged: &Judged, config: &Config, host: &Host) -> 
     let arguments: Value = serde_json::from_str(held.call.arguments_text()).unwrap_or(Value::Null);
     let behavior = &judged.behavior;
     json!({
+        "version": 1,
         "server": config.server.as_ref(),
         "tool": held.call.name(),
         "arguments": arguments,
