@@ -1,5 +1,6 @@
 //! cli: the binary's surface. Help, exit codes, bad input; always under a home of its own.
 
+mod doctor;
 mod edits;
 mod every;
 mod help;

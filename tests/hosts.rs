@@ -23,7 +23,10 @@ const FILES: &[(&str, Syntax, &str)] = &[
     ("gemini", Syntax::Json, include_str!("fixtures/hosts/gemini.json")),
     ("qwen", Syntax::Json, include_str!("fixtures/hosts/gemini.json")),
     ("goose", Syntax::Yaml, include_str!("fixtures/hosts/goose.yaml")),
-    ("cline", Syntax::Json, include_str!("fixtures/hosts/windsurf.json")),
+    ("gemini", Syntax::Json, include_str!("fixtures/hosts/gemini-extension.json")),
+    ("cline", Syntax::Json, include_str!("fixtures/hosts/cline.json")),
+    ("antigravity", Syntax::Json, include_str!("fixtures/hosts/windsurf.json")),
+    ("mcp-json", Syntax::Json, include_str!("fixtures/hosts/windsurf.json")),
     ("continue", Syntax::Yaml, include_str!("fixtures/hosts/continue.yaml")),
     ("opencode", Syntax::Json, include_str!("fixtures/hosts/opencode.jsonc")),
     ("opencode", Syntax::Json, include_str!("fixtures/hosts/opencode2.json")),
@@ -67,8 +70,9 @@ fn diff(before: &str, after: &str) -> String {
 #[test]
 fn each_hosts_servers_are_wrapped_in_its_own_form() {
     let mut shown = String::new();
-    for (word, syntax, text) in
-        FILES.iter().filter(|(word, ..)| !["qwen", "cline", "junie", "lm-studio", "kiro"].contains(word))
+    for (word, syntax, text) in FILES
+        .iter()
+        .filter(|(word, ..)| !["qwen", "antigravity", "mcp-json", "junie", "lm-studio", "kiro"].contains(word))
     {
         let changed = wrap(word, *syntax, text);
         shown.push_str(&format!("== {word}\n{}", diff(text, &changed.text)));
@@ -318,4 +322,33 @@ fn what_cannot_be_edited_exactly_is_left_with_the_reason() {
         let changed = file("goose", syntax, text, None).wrap(&|_, _| true, &how(Pass::Unchanged)).unwrap();
         assert_eq!((changed.text.as_str(), changed.servers.len()), (text, 0));
     }
+}
+
+#[test]
+fn each_row_of_the_table_says_where_its_places_are_told() {
+    for host in HOSTS.iter() {
+        assert!(host.source.starts_with("https://"), "{}", host.name);
+        let absolute = |path: &&&str| path.starts_with('/');
+        assert_eq!(host.system.iter().filter(absolute).count(), host.system.len(), "{}", host.name);
+        assert_eq!(host.home.iter().chain(&host.project).chain(&host.bundles).find(absolute), None, "{}", host.name);
+    }
+    let help = include_str!("../assets/help/hosts.md");
+    for host in HOSTS.iter() {
+        let name = if host.word == "qwen" { "Qwen" } else { host.name };
+        assert!(help.contains(name), "`help hosts` does not name {name}");
+        for (variable, _) in &host.variables {
+            assert!(help.contains(variable), "`help hosts` does not name {variable}");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_prefers_an_address_is_not_taken_for_wrapped() {
+    let text =
+        r#"{ "mcpServers": { "s": { "command": "mcp-approve", "args": ["--", "x"], "httpUrl": "https://a.b/mcp" } } }"#;
+    let changed = wrap("gemini", Syntax::Json, text);
+    assert!(matches!(&changed.servers[0].done, Done::Left(why) if why.contains("network")), "{:?}", changed.servers);
+    // An empty one is none.
+    let changed = wrap("gemini", Syntax::Json, &text.replace("https://a.b/mcp", ""));
+    assert_eq!(changed.servers[0].done, Done::Already);
 }

@@ -123,6 +123,7 @@ Examples:
   mcp-approve install                        lists servers, and what each may do
   mcp-approve install --all --dry-run        every change, as a diff
   mcp-approve install --host claude-code --server filesystem
+  mcp-approve install --repair               mends what another version left
   mcp-approve uninstall --all                restores the files, byte for byte"
     )]
     Install(InstallOptions),
@@ -372,7 +373,7 @@ pub struct DoctorOptions {
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,
-    /// Also exit with 1 if a host starts a server without mcp-approve
+    /// Also exit with 1 if a host starts a server without mcp-approve, or by another build or home of it
     #[arg(long)]
     pub strict: bool,
     #[command(flatten)]

@@ -1,5 +1,8 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
+mod listed;
+pub(super) mod program;
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,7 +14,6 @@ use crate::audit::store::noted::{self, Noted};
 use crate::audit::verified;
 use crate::cli::args::DoctorOptions;
 use crate::cli::error::{Error, Exit};
-use crate::cli::hosts::HostsHome;
 use crate::cli::look::{Here, JsonForm, Look, json_rows};
 use crate::cli::{console, log};
 use crate::console::{outside, settings};
@@ -20,7 +22,6 @@ use crate::home::agreed;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::hosts::{self, Lists, Start};
 use crate::pins::{PinStore, PinsError};
 use crate::text::columns::{Columns, cell};
 use crate::text::row::{Row, Tone};
@@ -49,17 +50,19 @@ struct Check {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fix {
     Install,
+    Repair,
     Review,
     Accept,
 }
 
 impl Fix {
-    const ALL: [Self; 3] = [Self::Install, Self::Review, Self::Accept];
+    const ALL: [Self; 4] = [Self::Install, Self::Repair, Self::Review, Self::Accept];
 
     /// As the operator types it, for these places and the hosts' files that were looked at.
     fn command(self, options: &DoctorOptions, places: &Places) -> String {
         match self {
             Self::Install => options.hosts.command(places, "install --all"),
+            Self::Repair => options.hosts.command(places, "install --repair"),
             Self::Review => places.command("tools review"),
             Self::Accept => places.command("rules accept"),
         }
@@ -71,6 +74,8 @@ enum State {
     InOrder,
     /// Worth knowing; nothing is wrong.
     Note,
+    /// Calls may pass unseen: `--strict` counts it as broken.
+    Open,
     Broken,
 }
 
@@ -82,14 +87,16 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     checks.extend([state(places), audit_log(places), pins(places)]);
     checks.extend(unproven(places));
     checks.push(run_folder(places));
-    checks.extend(listed(&options.hosts, options.strict));
+    checks.extend(listed::checks(&options.hosts, places));
     checks.push(terminal(places));
     for check in &mut checks {
+        if options.strict && check.state == State::Open {
+            check.state = State::Broken;
+        }
         let fix = check.fix.map(|fix| format!("run `{}`", fix.command(options, places)));
         check.hint = check.hint.take().map(|hint| under(places.root(), &hint)).or(fix);
     }
     let count = |fix: Fix| checks.iter().filter(|check| check.fix == Some(fix)).count();
-    let unwrapped = count(Fix::Install);
     if let Some(most) = Fix::ALL.into_iter().rev().max_by_key(|fix| count(*fix)).filter(|fix| count(*fix) > 0) {
         let next = format!("`{}` fixes {} of these", most.command(options, places), count(most));
         checks.push(note("next", next));
@@ -105,14 +112,14 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
         }
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
-    Ok(if broken || (options.strict && unwrapped > 0) { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// A check beside its labels; a file with several errors has a line for each.
 fn tell(check: &Check, hint: Option<&str>, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let tone = match check.state {
         State::InOrder => Tone::Good,
-        State::Note => Tone::Warn,
+        State::Note | State::Open => Tone::Warn,
         State::Broken => Tone::Danger,
     };
     let columns = Columns::default().left(0, 6, "").left(2, 13, "").rest(2);
@@ -138,7 +145,7 @@ fn row(check: &Check, options: &DoctorOptions, places: &Places) -> Value {
 fn word(state: State) -> &'static str {
     match state {
         State::InOrder => "ok",
-        State::Note => "note",
+        State::Note | State::Open => "note",
         State::Broken => "broken",
     }
 }
@@ -149,6 +156,11 @@ fn good(about: &'static str, what: impl Into<String>) -> Check {
 
 fn note(about: &'static str, what: impl Into<String>) -> Check {
     Check { state: State::Note, ..good(about, what) }
+}
+
+/// Calls may pass unseen.
+fn open(about: &'static str, what: impl Into<String>, hint: &str) -> Check {
+    Check { state: State::Open, hint: Some(hint.to_owned()), ..good(about, what) }
 }
 
 fn broken(about: &'static str, what: impl Into<String>, hint: Option<String>) -> Check {
@@ -311,111 +323,4 @@ fn terminal(places: &Places) -> Check {
 fn may_write(dir: &Path) -> bool {
     let there = dir.ancestors().find(|ancestor| ancestor.exists());
     there.is_some_and(|there| rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok())
-}
-
-/// Looks at the lists of every known host, for this user and this folder.
-fn listed(hosts: &HostsHome, is_strict: bool) -> Vec<Check> {
-    match hosts.search() {
-        Ok(search) => of_lists(&hosts::lists(&search.files()), is_strict),
-        Err(error) => vec![unseen(format!("their lists of servers were not looked at: {error}"), is_strict)],
-    }
-}
-
-/// A list that could not be read: --strict counts its servers as unwrapped.
-fn unseen(what: String, is_strict: bool) -> Check {
-    if is_strict {
-        let hint = "make it readable: what it starts may be unwrapped, so --strict ends with 1";
-        return broken("hosts", what, Some(hint.to_owned()));
-    }
-    note("hosts", what)
-}
-
-fn of_lists(lists: &Lists, is_strict: bool) -> Vec<Check> {
-    let mut checks = Vec::new();
-    for server in &lists.servers {
-        let file = server.file.display();
-        let project = server.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
-        let name = format!("{} of {} ({file}{project})", server.name, server.host);
-        checks.push(match server.start {
-            Start::Wrapped | Start::Remote => continue,
-            Start::Unwrapped => Check {
-                fix: Some(Fix::Install),
-                ..note("hosts", format!("{name} is NOT wrapped: none of its calls is held or recorded"))
-            },
-            Start::Elsewhere => {
-                let what = format!("{name} is NOT wrapped: none of its calls is held or recorded");
-                let hint = Some(
-                    "write its command into that file, or turn it off: `install` finds no command to wrap".to_owned(),
-                );
-                if is_strict { broken("hosts", what, hint) } else { Check { hint, ..note("hosts", what) } }
-            }
-            Start::Observed => Check {
-                hint: Some("remove `--observe` once you have rules".to_owned()),
-                ..note("hosts", format!("{name} is only observed: every call passes"))
-            },
-        });
-    }
-    let remote = lists.servers.iter().filter(|server| server.start == Start::Remote).count();
-    if remote > 0 {
-        let what = format!(
-            "servers reached over the network: {remote}; mcp-approve holds calls on pipes, and does not see them"
-        );
-        checks.push(note("hosts", what));
-    }
-    checks.extend(lists.unread.iter().map(|one| {
-        let what = format!("the list of {} cannot be read ({}: {})", one.host, one.file.display(), one.why);
-        unseen(what, is_strict)
-    }));
-    if checks.is_empty() {
-        checks.push(match lists.files {
-            0 => note("hosts", "no host's list of servers was found"),
-            files => {
-                let servers = lists.servers.len();
-                good("hosts", format!("every server they start is wrapped (servers: {servers}, lists: {files})"))
-            }
-        });
-    }
-    checks
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::PathBuf;
-
-    use super::*;
-    use crate::hosts::{Listed, Unread};
-
-    fn listed(start: Start) -> Listed {
-        let project = Some("/work".to_owned());
-        Listed {
-            host: "Cursor",
-            file: PathBuf::from("mcp.json"),
-            name: "git".to_owned(),
-            project,
-            start,
-            wrapping: None,
-        }
-    }
-
-    #[test]
-    fn what_is_not_wrapped_is_told_by_name_with_how_to_mend_it() {
-        let said = |servers: Vec<Listed>, files| {
-            let unread = Vec::new();
-            let checks = of_lists(&Lists { servers, unread, files }, false);
-            checks.iter().map(|one| format!("{} {}", word(one.state), one.what)).collect::<Vec<_>>().join("\n")
-        };
-        assert!(said(Vec::new(), 0).starts_with("note no host's list of servers was found"));
-        assert_eq!(
-            said(vec![listed(Start::Wrapped)], 1),
-            "ok every server they start is wrapped (servers: 1, lists: 1)"
-        );
-        let bare = said(vec![listed(Start::Wrapped), listed(Start::Unwrapped)], 1);
-        assert!(bare.starts_with("note git of Cursor (mcp.json, for /work) is NOT wrapped"), "{bare}");
-        assert!(said(vec![listed(Start::Elsewhere)], 1).contains("is NOT wrapped"));
-        assert!(said(vec![listed(Start::Observed)], 1).contains("only observed"));
-        assert!(said(vec![listed(Start::Remote)], 1).contains("over the network: 1"));
-        let unread = Unread { host: "Zed", file: PathBuf::from("s.json"), why: "no JSON".to_owned() };
-        let checks = of_lists(&Lists { unread: vec![unread], files: 1, ..Lists::default() }, false);
-        assert!(checks[0].state == State::Note && checks[0].what.contains("Zed cannot be read (s.json: no JSON)"));
-    }
 }

@@ -19,7 +19,7 @@ use crate::home::places::{Places, word};
 use crate::home::policy_file::PolicyPlace;
 use crate::home::{name, user};
 use crate::hosts;
-use crate::hosts::{Listed, Lists, Search, Start, Wrapping};
+use crate::hosts::{Listed, Lists, Search, Start};
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};
@@ -58,7 +58,7 @@ impl HostsHome {
             return Ok(Search::here(user.home));
         };
         let home = std::fs::canonicalize(dir).map_err(|cause| Error::Unreadable { path: dir.clone(), cause })?;
-        Ok(Search { home, folder: std::env::current_dir().ok(), variables: Vec::new() })
+        Ok(Search { home, folder: std::env::current_dir().ok(), ..Search::default() })
     }
 }
 
@@ -112,10 +112,10 @@ pub(super) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, R
 /// wrapped, the name that `install` would give it.
 pub(super) fn known_as(one: &Listed) -> String {
     match &one.wrapping {
-        Some(Wrapping { name: Some(name), .. }) => name.clone(),
-        Some(Wrapping { name: None, server }) => {
-            name::of_command(&server.iter().map(OsString::from).collect::<Vec<_>>())
-        }
+        Some(wrapping) => match wrapping.option("--name") {
+            Some(name) => name.to_owned(),
+            None => name::of_command(&wrapping.server.iter().map(OsString::from).collect::<Vec<_>>()),
+        },
         None => hosts::rules_name(&one.name),
     }
 }
@@ -147,6 +147,7 @@ fn start_word(start: Start) -> &'static str {
         Start::Observed => "observed",
         Start::Unwrapped | Start::Elsewhere => "unwrapped",
         Start::Remote => "remote",
+        Start::Bundle => "bundle",
     }
 }
 
@@ -219,6 +220,9 @@ pub(super) fn said(start: Start, known: Option<&Reach>) -> String {
             "NOT wrapped: its entry has no command to wrap, so mcp-approve sees none of its calls".to_owned()
         }
         (Start::Observed, _) => "only observed: everything runs unasked, and is recorded".to_owned(),
+        (Start::Bundle, _) => {
+            "NOT wrapped: a bundle (.mcpb) that the host starts itself; nothing can be put in front".to_owned()
+        }
         (Start::Remote, _) => "reached over the network: mcp-approve does not see it".to_owned(),
         (Start::Wrapped, None) => "wrapped; it was not started yet, so its tools are not known".to_owned(),
         (Start::Wrapped, Some(reach)) => format!(

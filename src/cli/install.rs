@@ -3,7 +3,8 @@
 
 pub mod choose;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ use similar::TextDiff;
 
 use crate::behavior::secrets;
 use crate::cli::console::{self, Next, show_page};
+use crate::cli::doctor::program;
 use crate::cli::error::{Error, Exit};
 use crate::cli::hosts::known_as;
 use crate::cli::install::choose::{Change, ChangeOptions, Choice, InstallOptions, Way};
@@ -40,8 +42,23 @@ pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Wr
         pass: if options.codex_approve { Pass::Everything } else { Pass::Unchanged },
     };
     let found = options.change.hosts.search()?.files();
+    let change = |way| Change { options: &options.change, way, here };
+    if options.repair {
+        // One look at each program, however many servers it wraps.
+        let wrong = RefCell::new(BTreeMap::new());
+        let is_wrong = |named: &str| {
+            *wrong.borrow_mut().entry(named.to_owned()).or_insert_with(|| program::program(named).is_wrong())
+        };
+        let work = |file: &File<'_>, chosen: Chosen<'_>| file.repair(chosen, &how.program, &is_wrong);
+        return change(Way::Repair).make(
+            found,
+            Some(Choice::given(&options.change).unwrap_or(Choice::ALL)),
+            &work,
+            out,
+        );
+    }
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.wrap(chosen, &how);
-    Change { options: &options.change, way: Way::In, here }.make(found, &work, out)
+    change(Way::In).make(found, Choice::given(&options.change), &work, out)
 }
 
 /// Unwraps what is chosen; without a choice, lists what there is.
@@ -60,25 +77,26 @@ pub(super) fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn W
         }
     }
     let work = |file: &File<'_>, chosen: Chosen<'_>| file.unwrap(chosen);
-    Change { options, way: Way::Out, here }.make(found, &work, out)
+    Change { options, way: Way::Out, here }.make(found, Choice::given(options), &work, out)
 }
 
 type Work<'w> = &'w dyn Fn(&File<'_>, Chosen<'_>) -> Result<Changed, Refusal>;
 
 impl Change<'_> {
-    fn make(&self, found: Vec<Found>, work: Work<'_>, out: &mut dyn Write) -> Exit {
+    fn make(&self, found: Vec<Found>, given: Option<Choice>, work: Work<'_>, out: &mut dyn Write) -> Exit {
         let Self { options, here: Here { places, .. }, .. } = *self;
         let records = places.installed_dir();
         if !options.dry_run {
             places.create_state()?;
         }
-        let choice = match Choice::given(options) {
+        let was_picked = given.is_none();
+        let choice = match given {
             None => choose::pick(&lists(&found), self, out)?,
             given => given,
         };
         let Some(choice) = choice else { return Ok(ExitCode::SUCCESS) };
         let writes = if options.dry_run { Writes::Never } else { Writes::Now };
-        let wanted = found.into_iter().filter(|found| choice.may_be_in(found));
+        let wanted = found.into_iter().filter(|found| choice.may_be_in(found) && !found.is_bundle);
         let edits = wanted.map(|found| {
             let chosen = |project: Option<&str>, name: &str| choice.has(&found, project, name);
             let edited = edit(&found, &records, writes, &|file| work(&file, &chosen));
@@ -97,7 +115,7 @@ impl Change<'_> {
             }
             self.closing(&edits, out)?;
             // What the options chose needs no question.
-            if self.way == Way::In && !options.dry_run && Choice::given(options).is_none() {
+            if self.way == Way::In && !options.dry_run && was_picked {
                 offer_pages(&edits, self.here, out)?;
             }
         }
@@ -110,15 +128,19 @@ impl Change<'_> {
     /// Nothing matched.
     fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Exit {
         let Self { options, way, .. } = *self;
-        if !choice.is_all() {
+        if way == Way::Repair && !options.json {
+            writeln!(out, "Nothing to repair: each wrapped server of these starts the program that runs now.")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if !choice.is_all() && way != Way::Repair {
             let hint = match way {
-                Way::In => format!("`{}` lists them", self.command("install")),
+                Way::In | Way::Repair => format!("`{}` lists them", self.command("install")),
                 Way::Out => format!("`{}` lists those that are wrapped", self.command("uninstall")),
             };
             return Err(Error::wrong("no server of a host matches that", hint));
         }
         match (options.json, way) {
-            (true, _) => writeln!(out, "[]")?,
+            (true, _) | (false, Way::Repair) => writeln!(out, "[]")?,
             (false, Way::In) => writeln!(out, "No host on this machine lists a server.")?,
             (false, Way::Out) => writeln!(out, "No server of a host is wrapped.")?,
         }
@@ -129,7 +151,7 @@ impl Change<'_> {
         let Self { options, way, here: Here { places, .. } } = *self;
         let command = |words: &str| visible(&self.command(words));
         let all = || edits.iter().filter_map(|edit| edit.edited.as_ref().ok().map(|edited| (edit, edited)));
-        let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_));
+        let changed = |done: &Done| matches!(done, Done::Wrapped(_) | Done::Unwrapped(_) | Done::Repaired(_));
         let count: usize =
             all().flat_map(|(_, edited)| &edited.changed.servers).filter(|one| changed(&one.done)).count();
         let servers = counted(count, "server");
@@ -147,6 +169,9 @@ impl Change<'_> {
         }
         if count == 0 {
             return Ok(());
+        }
+        if way == Way::Repair {
+            return Ok(writeln!(out, "Repaired {servers}. Restart the hosts.")?);
         }
         if way == Way::Out {
             return Ok(writeln!(
@@ -166,8 +191,41 @@ impl Change<'_> {
                 "Codex refuses some calls before mcp-approve sees them. To decide them here, run these two commands:\n  {two}"
             )?;
         }
+        self.ask_once(edits, out)?;
         let undo = command("uninstall --all");
         writeln!(out, "A host may ask for trust again for a project's servers. To undo all of this: {undo}")?;
+        Ok(())
+    }
+}
+
+impl Change<'_> {
+    /// Says how a host that asks about calls itself is told not to, and what that gives up.
+    fn ask_once(&self, edits: &[FileEdit], out: &mut dyn Write) -> Result<(), Error> {
+        let mut hosts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for edit in edits {
+            let (Some(once), Ok(edited)) = (edit.found.host.once, &edit.edited) else { continue };
+            let says_so = edited.changed.text.contains(once.line);
+            let wrapped = edited.changed.servers.iter().filter(|one| matches!(one.done, Done::Wrapped(_)) && !says_so);
+            let lines =
+                wrapped.map(|one| (once.place.replace("NAME", &one.name), once.line.replace("NAME", &one.name)));
+            let lines: Vec<String> = lines.map(|(place, line)| format!("{line}   ({place})")).collect();
+            if !lines.is_empty() {
+                hosts.entry(edit.found.host.name).or_default().extend(lines);
+            }
+        }
+        for (host, lines) in &hosts {
+            writeln!(
+                out,
+                "{host} asks about calls itself, before mcp-approve does. To be asked only here, tell it so:"
+            )?;
+            lines.iter().try_for_each(|line| writeln!(out, "    {}", visible(line)))?;
+        }
+        if !hosts.is_empty() {
+            writeln!(
+                out,
+                "That gives up the host's own question: if a server ever runs without mcp-approve, nothing asks."
+            )?;
+        }
         Ok(())
     }
 }
@@ -207,6 +265,7 @@ impl FileEdit {
                     let (done, notes) = match &one.done {
                         Done::Wrapped(notes) => (if dry_run { "would-wrap" } else { "wrapped" }, notes.clone()),
                         Done::Unwrapped(notes) => (if dry_run { "would-unwrap" } else { "unwrapped" }, notes.clone()),
+                        Done::Repaired(was) => (if dry_run { "would-repair" } else { "repaired" }, vec![was.clone()]),
                         Done::Already => ("already", Vec::new()),
                         Done::Left(why) => ("left", vec![why.clone()]),
                     };
@@ -229,6 +288,7 @@ fn said(done: &Done, dry_run: bool) -> String {
     match done {
         Done::Wrapped(notes) => done_so("wrapped", notes),
         Done::Unwrapped(notes) => done_so("unwrapped", notes),
+        Done::Repaired(was) => done_so("repaired", &[format!("it started {was}")]),
         Done::Already => "wrapped already".to_owned(),
         Done::Left(why) => format!("left as it is: {why}"),
     }

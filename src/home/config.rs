@@ -35,7 +35,7 @@ const KEYS: &[&str] = &[
     "name", "policy", "scope", "role", "unattended", "approval-timeout", "host-timeout", "ordered", "tasks", "inline",
     "observe", "audit-db", "trust", "expect", "schema",
 ];
-const TOP: &[&str] = &["server", "approver", "console", "roles", "tools"];
+const TOP: &[&str] = &["server", "approver", "console", "roles", "tools", "allow-unwrapped"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Level {
 /// # Errors
 /// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles, notices } = load(places)?;
+    let Config { top, servers, approvers, roles, notices, .. } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -183,6 +183,14 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
 /// As [`settle`] finds them.
 pub fn check(places: &Places) -> Result<(), ConfigError> {
     load(places).map(drop)
+}
+
+/// The servers that hosts may start without mcp-approve, by their names in the hosts' files.
+///
+/// # Errors
+/// As [`settle`].
+pub fn allow_unwrapped(places: &Places) -> Result<Vec<String>, ConfigError> {
+    Ok(load(places)?.allow_unwrapped)
 }
 
 /// Every policy file that wrappers read: the one for all of them first.
@@ -223,6 +231,7 @@ struct Config {
     approvers: Vec<(Approver, Callback)>,
     roles: Vec<Role>,
     notices: Notices,
+    allow_unwrapped: Vec<String>,
 }
 
 fn load(places: &Places) -> Result<Config, ConfigError> {
@@ -259,9 +268,11 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
     let roles = role::read_all(&mut reading, document);
+    let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));
+    let allow_unwrapped = allowed.into_iter().flatten().map(|(_, name)| name).collect();
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document) })
+        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document), allow_unwrapped })
     } else {
         Err(problems)
     }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::hosts::edit::{self, APPROVAL, RAISED, Remote, SHORT, Wrap};
-use crate::hosts::entry::{ADDRESSES, Entry, Start, entries, inmost};
+use crate::hosts::entry::{ADDRESSES, Entry, Start, Wrapping, entries, inmost};
 use crate::hosts::parse::parse;
 use crate::hosts::table::{Host, Unit};
-use crate::hosts::tree::{Field, Node, REMOTE, Refusal, Splice, Syntax, Value, apply, without_field};
+use crate::hosts::tree::{Field, Node, REMOTE, Refusal, Splice, Syntax, Value, apply, quoted, without_field};
 use crate::wire::digest::Digest;
 
 /// What is remembered of a file in which servers were wrapped.
@@ -72,6 +72,8 @@ pub enum Done {
     Wrapped(Vec<String>),
     /// With what is worth saying about it.
     Unwrapped(Vec<String>),
+    /// Its wrapper is another program now; with the one before.
+    Repaired(String),
     /// It was so already.
     Already,
     /// It was not changed, and why.
@@ -113,7 +115,8 @@ impl File<'_> {
                     Ok(_) => REMOTE.to_owned(),
                     Err(Refusal(why)) => format!("{REMOTE}; {why}"),
                 }),
-                Start::Remote | Start::Unwrapped | Start::Elsewhere => {
+                // A bundle has a file of its own, with no list of servers.
+                Start::Remote | Start::Unwrapped | Start::Elsewhere | Start::Bundle => {
                     match edit::wrap(self.text, self.syntax, entry, how) {
                         Ok((more, notes)) => {
                             splices.extend(more);
@@ -159,6 +162,57 @@ impl File<'_> {
             servers: now.iter().filter(|one| ours(one.project, one.name)).map(|one| wrapped(&text, one)).collect(),
         };
         Ok(Changed { text, record: Some(record), servers })
+    }
+
+    /// Gives what is chosen, and is wrapped by a program that `is_wrong`, this program.
+    ///
+    /// # Errors
+    /// As [`File::wrap`].
+    pub fn repair(
+        &self,
+        chosen: Chosen<'_>,
+        program: &str,
+        is_wrong: &dyn Fn(&str) -> bool,
+    ) -> Result<Changed, Refusal> {
+        let root = parse(self.syntax, self.text)?;
+        let all = entries(self.host, &root)?;
+        let (mut splices, mut servers, mut done) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in all.iter().filter(|entry| entry.on && chosen(entry.project, entry.name)) {
+            let Some(wrapping) = entry.wrapping().filter(|wrapping| is_wrong(&wrapping.program)) else { continue };
+            let nodes = entry.command_nodes();
+            let outcome = match nodes.iter().find(|node| node.text() == Some(&wrapping.program)) {
+                Some(node) => {
+                    splices.push(Splice::of(node.span.clone(), quoted(program)));
+                    done.push(entry.clone());
+                    Done::Repaired(wrapping.program)
+                }
+                None => Done::Left("its command is written in a way that mcp-approve does not edit".to_owned()),
+            };
+            servers.push(Outcome::of(entry, outcome));
+        }
+        let text = apply(self.text, splices);
+        let new = self.proven(&root, &text, &done)?;
+        let now = entries(self.host, &new)?;
+        let is_meant = |old: &Entry<'_>| {
+            let (old, new) = (old.wrapping(), find(&now, old.project, old.name).and_then(Entry::wrapping));
+            old.zip(new).is_some_and(|(old, new)| new == Wrapping { program: program.to_owned(), ..old })
+        };
+        if !done.iter().all(is_meant) {
+            return Err(not_meant());
+        }
+        let record = self.record.clone().map(|mut record| {
+            if record.after == Digest::of(self.text.as_bytes()) {
+                record.after = Digest::of(text.as_bytes());
+            }
+            let repaired = |one: &&mut Wrapped| find(&done, one.project.as_deref(), &one.name).is_some();
+            for one in record.servers.iter_mut().filter(repaired) {
+                if let Some(entry) = find(&now, one.project.as_deref(), &one.name) {
+                    *one = wrapped(&text, entry);
+                }
+            }
+            record
+        });
+        Ok(Changed { text, record, servers })
     }
 
     /// Takes the wrapping of what is chosen away.
@@ -246,7 +300,7 @@ fn wrapped(text: &str, entry: &Entry<'_>) -> Wrapped {
     Wrapped {
         project: entry.project.map(str::to_owned),
         name: entry.name.to_owned(),
-        fields: fields(text, entry.node).unwrap_or_default().to_owned(),
+        fields: fields(text, entry.whole).unwrap_or_default().to_owned(),
     }
 }
 
@@ -259,7 +313,7 @@ fn fields<'t>(text: &'t str, node: &Node) -> Option<&'t str> {
 fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, Refusal> {
     let Some((record, before)) = before else { return edit::unwrap(text, entry) };
     let left = record.servers.iter().find(|one| one.is(entry.project, entry.name));
-    if let (Some(left), Some(at), Some(old)) = (left, edit::own(entry.node), fields(&record.before, before.node))
+    if let (Some(left), Some(at), Some(old)) = (left, edit::own(entry.whole), fields(&record.before, before.whole))
         && text.get(at.clone()) == Some(left.fields.as_str())
     {
         return Ok(vec![Splice::of(at, old)]);
@@ -277,8 +331,8 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
     let added = limit.into_iter().chain([(APPROVAL, "approve".to_owned())]);
     for (key, ours) in added {
         let is_ours = |node: &Node| matches!(&node.value, Value::Text(now) | Value::Other(now) if *now == ours);
-        match (entry.node.get(key).map(inmost).filter(|node| is_ours(node)), before.node.get(key).map(inmost)) {
-            (Some(_), None) => match without_field(text, entry.node.fields(), key) {
+        match (entry.whole.get(key).map(inmost).filter(|node| is_ours(node)), before.whole.get(key).map(inmost)) {
+            (Some(_), None) => match without_field(text, entry.whole.fields(), key) {
                 Some(splice) => splices.push(splice),
                 // It cannot be taken out exactly, and a longer limit does no harm.
                 None if key != APPROVAL => {}
@@ -303,6 +357,14 @@ fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>
 }
 
 fn alike(old: &Node, new: &Node, done: &[Entry<'_>]) -> bool {
+    // Around the `transport` of an entry, only the limit may differ.
+    let around = |entry: &&Entry<'_>| std::ptr::eq(entry.whole, old) && !std::ptr::eq(entry.node, old);
+    if let Some(limit) = done.iter().find(around).and_then(|entry| entry.host.limit) {
+        let kept = |field: &Field| {
+            new.get(&field.key).is_some_and(|now| field.key == limit.key || alike(&field.node, now, done))
+        };
+        return old.fields().len() == new.fields().len() && old.fields().iter().all(kept);
+    }
     if let Some(entry) = done.iter().find(|entry| std::ptr::eq(entry.node, old)) {
         let is_remote = [old, new].iter().any(|node| ADDRESSES.iter().any(|key| node.get(key).is_some()));
         let ours = |key: &str| {

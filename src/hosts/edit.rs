@@ -144,7 +144,7 @@ fn limit(
     let said = entry.limit();
     let raised = if limit.unit == Unit::Seconds { RAISED / 1000 } else { RAISED }.to_string();
     let mut of = said;
-    match (said, entry.node.get(limit.key)) {
+    match (said, entry.whole.get(limit.key)) {
         (Some(short), Some(node)) if short < SHORT => {
             splices.push(Splice::of(inmost(node).span.clone(), raised));
             notes.push(format!("`{}` is raised from {} to {}", limit.key, span(short), span(RAISED)));

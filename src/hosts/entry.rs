@@ -21,6 +21,8 @@ pub enum Start {
     Elsewhere,
     /// Over the network: there is no pipe to hold calls on.
     Remote,
+    /// From a bundle that the host installed: nothing can be put in front.
+    Bundle,
 }
 
 /// A server in a file. Names are foreign text.
@@ -30,20 +32,33 @@ pub struct Entry<'a> {
     /// The project it is for, where the file holds several.
     pub project: Option<&'a str>,
     pub name: &'a str,
+    /// What holds its command or address: the whole entry, or the `transport` in it.
     pub node: &'a Node,
+    pub whole: &'a Node,
     /// The keys above it, as the table of hosts has them.
     pub list: &'static [&'static str],
     /// Whether the host starts it: a file may switch a server off.
     pub on: bool,
 }
 
-/// What a wrapper's command line says of its server.
+/// A wrapper's command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrapping {
-    /// The name that rules have for it, where the command line gives one.
-    pub name: Option<String>,
+    /// What the host starts: mcp-approve by its path or name, or what fetches it from a registry.
+    pub program: String,
+    /// Our own options.
+    pub options: Vec<String>,
     /// The server's own command line.
     pub server: Vec<String>,
+}
+
+impl Wrapping {
+    /// What an option of ours says, where it is given: `--name NAME` or `--name=NAME`.
+    pub fn option(&self, option: &str) -> Option<&str> {
+        let beside = self.options.iter().skip_while(|word| *word != option).nth(1);
+        let within = || self.options.iter().find_map(|word| word.strip_prefix(option)?.strip_prefix('='));
+        beside.map(String::as_str).or_else(within)
+    }
 }
 
 /// How an entry writes its command line.
@@ -87,8 +102,11 @@ pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>
                 Value::Shared(_) => return Err(format!("`{}` is written with anchors or tags", path.join(".")).into()),
                 Value::Text(_) | Value::Other(_) => Vec::new(),
             };
-            let entries =
-                named.into_iter().map(|(name, node)| Entry { host, project, name, node, list: path, on: is_on(node) });
+            let entries = named.into_iter().map(|(name, whole)| {
+                let holds = |node: &&Node| ["command", "url"].iter().any(|key| node.get(key).is_some());
+                let node = whole.get("transport").filter(holds).unwrap_or(whole);
+                Entry { host, project, name, node, whole, list: path, on: is_on(whole) }
+            });
             let server: Vec<_> = entries.filter(Entry::is_server).collect();
             found.extend(server);
         }
@@ -161,12 +179,10 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The address, where it is reached over the network.
+    /// The address, where it is reached over the network: several hosts prefer one to a command beside it.
     pub fn address(&self) -> Option<&'a str> {
-        if self.command().is_some() {
-            return None;
-        }
-        self.address_field().map(|field| field.node.text().unwrap_or_default())
+        let address = self.address_field().map(|field| field.node.text().unwrap_or_default());
+        address.filter(|address| !address.is_empty() || self.command().is_none())
     }
 
     /// The field that holds an address.
@@ -181,7 +197,7 @@ impl<'a> Entry<'a> {
         }
         let Some(words) = self.words() else { return Start::Elsewhere };
         match ours(&words) {
-            Some(options) if options.contains(&"--observe") => Start::Observed,
+            Some((_, options)) if options.contains(&"--observe") => Start::Observed,
             Some(_) => Start::Wrapped,
             None => Start::Unwrapped,
         }
@@ -190,20 +206,16 @@ impl<'a> Entry<'a> {
     /// `None` where it is not wrapped.
     pub fn wrapping(&self) -> Option<Wrapping> {
         let words = self.words()?;
-        let options = ours(&words)?;
-        let given = |(at, word): (usize, &&str)| match word.strip_prefix("--name=") {
-            Some(name) => Some(name.to_owned()),
-            None if *word == "--name" => options.get(at + 1).map(|name| (*name).to_owned()),
-            None => None,
-        };
-        let server = words.iter().skip_while(|word| **word != "--").skip(1).map(|word| (*word).to_owned());
-        Some(Wrapping { name: options.iter().enumerate().find_map(given), server: server.collect() })
+        let (program, options) = ours(&words)?;
+        let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+        let server = words.iter().skip_while(|word| **word != "--").skip(1).copied().collect::<Vec<_>>();
+        Some(Wrapping { program: program.to_owned(), options: owned(&options), server: owned(&server) })
     }
 
     /// How long the host waits for a call, in milliseconds, where the file says so.
     pub fn limit(&self) -> Option<u64> {
         let limit = self.host.limit?;
-        let Value::Other(written) = &inmost(self.node.get(limit.key)?).value else { return None };
+        let Value::Other(written) = &inmost(self.whole.get(limit.key)?).value else { return None };
         let written: f64 = written.parse().ok().filter(|written| *written > 0.0 && *written < 1e9)?;
         let milliseconds = if limit.unit == Unit::Seconds { written * 1000.0 } else { written };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is between 0 and 1e12")]
@@ -223,8 +235,8 @@ fn is_on(node: &Node) -> bool {
     !says("disabled", "true") && !says("enabled", "false")
 }
 
-/// The options of our own in a command line that starts mcp-approve; `None` for any other.
-pub(super) fn ours<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
+/// What a command line starts that starts mcp-approve, and the options of our own in it; `None` for any other.
+pub(super) fn ours<'w>(words: &[&'w str]) -> Option<(&'w str, Vec<&'w str>)> {
     let mut rest = words.iter().copied().peekable();
     if rest.peek().is_some_and(|word| is(word, "env")) {
         rest.next();
@@ -241,7 +253,7 @@ pub(super) fn ours<'w>(words: &[&'w str]) -> Option<Vec<&'w str>> {
     } else if !is(program, "mcp-approve") {
         return None;
     }
-    Some(rest.take_while(|word| *word != "--").collect())
+    Some((program, rest.take_while(|word| *word != "--").collect()))
 }
 
 /// Whether mcp-approve, or what fetches it, is the first word.

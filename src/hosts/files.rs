@@ -27,6 +27,8 @@ pub struct Search {
     pub folder: Option<PathBuf>,
     /// The hosts' own environment variables that are set, with their values.
     pub variables: Vec<(String, PathBuf)>,
+    /// Whether files for every user of the machine are looked at.
+    pub system: bool,
 }
 
 /// A file that a host reads its servers from.
@@ -35,6 +37,14 @@ pub struct Found {
     pub host: &'static Host,
     pub file: PathBuf,
     pub syntax: Syntax,
+    /// Whether it is the manifest of a bundle, which is never changed.
+    pub is_bundle: bool,
+}
+
+impl Found {
+    fn new(host: &'static Host, file: PathBuf) -> Self {
+        Self { host, syntax: syntax(&file), file, is_bundle: false }
+    }
 }
 
 impl Search {
@@ -42,7 +52,18 @@ impl Search {
     pub fn here(home: PathBuf) -> Self {
         let value = |(name, _): &(&str, &str)| Some(((*name).to_owned(), PathBuf::from(std::env::var_os(name)?)));
         let variables = HOSTS.iter().flat_map(|host| &host.variables).filter_map(value).collect();
-        Self { home, folder: std::env::current_dir().ok(), variables }
+        Self { home, folder: std::env::current_dir().ok(), variables, system: true }
+    }
+
+    /// The variables by which hosts that keep a list here would be told of another place, and that are not set: a host
+    /// that is started with one of them keeps a list that is not seen.
+    pub fn unset(&self, found: &[Found]) -> Vec<&'static str> {
+        let hosts = HOSTS.iter().filter(|host| found.iter().any(|one| one.host.word == host.word));
+        let names = hosts.flat_map(|host| host.variables.iter().map(|(name, _)| *name));
+        let mut unset: Vec<&str> = names.filter(|name| !self.variables.iter().any(|(set, _)| set == name)).collect();
+        unset.sort_unstable();
+        unset.dedup();
+        unset
     }
 
     /// The folder that is worked in and those above it, up to the repository's; without a repository, that folder alone.
@@ -63,13 +84,16 @@ impl Search {
             });
             let project =
                 host.project.iter().flat_map(|path| self.project().into_iter().map(move |below| (below, path)));
-            let places = home.chain(variables).chain(project).filter(|(below, _)| below.is_absolute());
+            let system = host.system.iter().filter(|_| self.system).map(|path| (Path::new("/"), path));
+            let places = home.chain(variables).chain(project).chain(system).filter(|(below, _)| below.is_absolute());
             for file in places.flat_map(|(below, path)| matching(below, path)) {
                 // In the home folder, a user's file and the project's may be the same file.
                 if !found.iter().any(|one| one.file == file) {
-                    found.push(Found { host, syntax: syntax(&file), file });
+                    found.push(Found::new(host, file));
                 }
             }
+            let bundles = host.bundles.iter().flat_map(|path| matching(&self.home, path));
+            found.extend(bundles.map(|file| Found { is_bundle: true, ..Found::new(host, file) }));
         }
         found
     }
@@ -190,7 +214,7 @@ pub fn remembered(records: &Path) -> Vec<Found> {
     let record = |entry: fs::DirEntry| read_record(&entry.path()).ok().flatten();
     let found = |record: Record| {
         let host = HOSTS.iter().find(|host| host.word == record.host)?;
-        Some(Found { host, syntax: syntax(&record.file), file: record.file })
+        Some(Found::new(host, record.file))
     };
     let mut files: Vec<Found> = entries.filter_map(record).filter_map(found).collect();
     files.sort_unstable_by(|one, other| one.file.cmp(&other.file));

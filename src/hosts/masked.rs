@@ -112,9 +112,9 @@ fn values(entry: &Entry<'_>, hides: Hides<'_>, parts: &mut Parts) {
         }
         before = Some(word);
     }
-    let limit = entry.host.limit.and_then(|limit| entry.node.get(limit.key)).map(inmost);
+    let limit = entry.host.limit.and_then(|limit| entry.whole.get(limit.key)).map(inmost);
     let plain = |node: &&Node| matches!(node.value, Value::Other(_) | Value::Text(_));
     limit.into_iter().chain(entry.node.get(APPROVAL)).filter(plain).for_each(&mut show);
     // In a list, this is where a server has its name.
-    entry.node.get("name").filter(|name| name.text() == Some(entry.name)).into_iter().for_each(show);
+    entry.whole.get("name").filter(|name| name.text() == Some(entry.name)).into_iter().for_each(show);
 }

@@ -52,7 +52,8 @@ pub struct Lists {
 pub fn lists(files: &[Found]) -> Lists {
     let mut lists = Lists::default();
     for found in files {
-        match files::text(&found.file).and_then(|text| text.map(|text| servers(found, &text)).transpose()) {
+        let read = if found.is_bundle { bundle } else { servers };
+        match files::text(&found.file).and_then(|text| text.map(|text| read(found, &text)).transpose()) {
             Ok(None) => continue,
             Ok(Some(servers)) => lists.servers.extend(servers),
             Err(Refusal(why)) => lists.unread.push(Unread { host: found.host.name, file: found.file.clone(), why }),
@@ -73,4 +74,12 @@ fn servers(found: &Found, text: &str) -> Result<Vec<Listed>, Refusal> {
         wrapping: one.wrapping(),
     });
     Ok(listed.collect())
+}
+
+/// The server of a bundle, by the name that its manifest shows.
+fn bundle(found: &Found, text: &str) -> Result<Vec<Listed>, Refusal> {
+    let root = parse::parse(found.syntax, text)?;
+    let name = ["display_name", "name"].iter().find_map(|key| root.get(key)?.text()).unwrap_or("a bundle");
+    let (host, file, name) = (found.host.name, found.file.clone(), name.to_owned());
+    Ok(vec![Listed { host, file, name, project: None, start: Start::Bundle, wrapping: None }])
 }

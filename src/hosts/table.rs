@@ -12,6 +12,8 @@ pub struct Host {
     pub name: &'static str,
     /// How `--host` names it.
     pub word: &'static str,
+    /// Where the host's own documentation tells the places below.
+    pub source: &'static str,
     /// Paths from the user's home.
     #[serde(default, borrow)]
     pub home: Vec<&'static str>,
@@ -21,11 +23,27 @@ pub struct Host {
     /// Paths from the folder that is worked in.
     #[serde(default, borrow)]
     pub project: Vec<&'static str>,
+    /// Whole paths of files for every user of the machine.
+    #[serde(default, borrow)]
+    pub system: Vec<&'static str>,
+    /// Manifests of servers that the host installs as bundles, from the user's home. They are named, and never changed.
+    #[serde(default, borrow)]
+    pub bundles: Vec<&'static str>,
     /// Where the servers are in such a file; `*` stands for any key, and names the project.
     #[serde(default = "usual", borrow)]
     pub lists: Vec<Vec<&'static str>>,
+    /// How the host is told not to ask about the calls of a server itself, before mcp-approve does.
+    pub once: Option<Once>,
     /// Where an entry says how long the host waits for a call.
     pub limit: Option<Limit>,
+}
+
+/// A line that stops a host's own question about a server's calls; NAME in it is the server's.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Once {
+    pub place: &'static str,
+    pub line: &'static str,
 }
 
 /// How an entry says how long the host waits for a call.

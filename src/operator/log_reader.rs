@@ -322,7 +322,8 @@ fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
 fn unwrapped() -> Vec<Unwrapped> {
     let Ok(user) = user::current() else { return Vec::new() };
     let lists = hosts::lists(&hosts::Search::here(user.home).files());
-    let bare = lists.servers.into_iter().filter(|server| matches!(server.start, Start::Unwrapped | Start::Elsewhere));
+    let is_bare = |start| matches!(start, Start::Unwrapped | Start::Elsewhere | Start::Bundle);
+    let bare = lists.servers.into_iter().filter(|server| is_bare(server.start));
     let list = |server: &Listed| match &server.project {
         Some(project) => format!("{}, for {project}", server.file.display()),
         None => server.file.display().to_string(),

@@ -98,7 +98,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     assert!(home.text("user/.codex/config.toml").contains("default_tools_approval_mode = \"approve\""));
     let again = home.hosts(&["install", "--all", "--codex-approve", "--json"]);
     assert!(
-        !again.out.contains("\"done\": \"wrapped\"") && again.out.contains("\"done\":\"already\""),
+        !again.out.contains("\"done\":\"wrapped\"") && again.out.contains("\"done\":\"already\""),
         "{}",
         again.out
     );

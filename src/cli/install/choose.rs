@@ -48,6 +48,9 @@ pub struct InstallOptions {
     /// Also wrap servers reached over the network, through mcp-remote (needs Node.js)
     #[arg(long)]
     pub remote: bool,
+    /// Change only what wraps servers already: where that program is gone, moved, another build or no mcp-approve
+    #[arg(long, conflicts_with_all = ["remote", "codex_approve"])]
+    pub repair: bool,
     /// The program that hosts start, instead of the mcp-approve that runs now
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub program: Option<PathBuf>,
@@ -58,6 +61,8 @@ pub struct InstallOptions {
 pub(super) enum Way {
     In,
     Out,
+    /// Wrapped servers get the program that runs now.
+    Repair,
 }
 
 /// A change of hosts' files: what was asked for, and where.
@@ -82,6 +87,8 @@ pub(super) enum Choice {
 }
 
 impl Choice {
+    pub(super) const ALL: Self = Self::By { hosts: Vec::new(), servers: Vec::new() };
+
     pub(super) fn given(options: &ChangeOptions) -> Option<Self> {
         let (hosts, servers) = (options.host.clone(), options.server.clone());
         (options.all || !hosts.is_empty() || !servers.is_empty()).then_some(Self::By { hosts, servers })
@@ -125,7 +132,7 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
     let can = |one: &Listed| match one.start {
         Start::Unwrapped => way == Way::In,
         Start::Wrapped | Start::Observed => way == Way::Out,
-        Start::Remote | Start::Elsewhere => false,
+        Start::Remote | Start::Elsewhere | Start::Bundle => false,
     };
     let mut numbered = Vec::new();
     each(lists, out, |one, out| {
@@ -137,7 +144,7 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
         };
         writeln!(out, "{number}  {}: {}", visible(&one.name), said(one.start, known(one)))
     })?;
-    let (command, done) = if way == Way::In { ("install", "wrap") } else { ("uninstall", "unwrap") };
+    let (command, done) = if way == Way::Out { ("uninstall", "unwrap") } else { ("install", "wrap") };
     if numbered.is_empty() {
         writeln!(out, "There is no server to {done} (files read: {}).", lists.files)?;
         if lists.files == 0 {
@@ -160,7 +167,7 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         match words.as_slice() {
             [] | ["none" | "q"] => return Ok(None),
-            ["all"] => return Ok(Some(Choice::By { hosts: Vec::new(), servers: Vec::new() })),
+            ["all"] => return Ok(Some(Choice::ALL)),
             numbers => {
                 let one =
                     |word: &&str| word.parse::<usize>().ok().and_then(|number| numbered.get(number.checked_sub(1)?));
