@@ -12,8 +12,8 @@ use mcp_approve::operator::found::{Finding, Unwrapped};
 use crate::desk::{Desk, wrapper};
 
 fn lists(home: &Path, folder: Option<&Path>) -> Lists {
-    let variables = Vec::new();
-    hosts::lists(&Search { home: home.into(), folder: folder.map(Path::to_path_buf), variables }.files())
+    let folder = folder.map(Path::to_path_buf);
+    hosts::lists(&Search { home: home.into(), folder, ..Search::default() }.files())
 }
 
 fn write(folder: &Path, place: &str, text: &str) {
@@ -50,6 +50,15 @@ fn e6_a_server_that_a_host_starts_without_us_is_told_whichever_host_it_is() {
         ("VS Code", ".vscode/mcp.json", "servers", false),
         ("Zed", ".config/zed/settings.json", "context_servers", true),
         ("Zed", ".zed/settings.json", "context_servers", false),
+        ("Claude Code", ".claude/.config.json", "mcpServers", true),
+        ("Gemini CLI", ".gemini/extensions/weather/gemini-extension.json", "mcpServers", true),
+        ("Qwen Code", ".qwen/extensions/weather/qwen-extension.json", "mcpServers", false),
+        ("opencode", ".opencode/opencode.json", "mcp", true),
+        ("Kiro", ".kiro/agents/reviewer.json", "mcpServers", true),
+        ("Antigravity", ".gemini/config/mcp_config.json", "mcpServers", true),
+        ("Antigravity", ".agents/mcp_config.json", "mcpServers", false),
+        ("mcp.json", ".config/mcp/mcp.json", "mcpServers", true),
+        ("mcp.json", "mcp.json", "mcpServers", false),
     ] {
         for (entry, start) in [(BARE, Start::Unwrapped), (WRAPPED, Start::Wrapped)] {
             let (home, project) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -151,7 +151,7 @@ fn a_projects_files_are_those_of_its_folders_up_to_the_repositorys() {
     for folder in ["work", "work/repo", "work/repo/a/b"] {
         fs::write(bed.path(folder).join(".mcp.json"), LIST).unwrap();
     }
-    let search = Search { home: bed.path("nowhere"), folder: Some(inner.clone()), variables: Vec::new() };
+    let search = Search { home: bed.path("nowhere"), folder: Some(inner.clone()), ..Search::default() };
     let found = || search.files().into_iter().map(|found| found.file).collect::<Vec<_>>();
     assert_eq!(found(), [inner.join(".mcp.json")], "no repository");
     // A worktree has a file there.
