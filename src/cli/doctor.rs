@@ -106,8 +106,8 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     } else {
         let look = Look::here(Here { places, now: 0 });
         for (at, check) in checks.iter().enumerate() {
-            // What one command fixes at several places is said once, at the last of them.
-            let again = check.fix.is_some() && checks.iter().skip(at + 1).any(|later| later.fix == check.fix);
+            // What fixes several is said once, at the last of them.
+            let again = checks.iter().skip(at + 1).any(|later| later.hint == check.hint);
             tell(check, if again { None } else { check.hint.as_deref() }, look, out)?;
         }
     }

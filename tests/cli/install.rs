@@ -97,11 +97,7 @@ fn all_are_wrapped_and_unwrapped_and_nothing_is_left() {
     assert_eq!(fs["env"]["TOKEN"], "sk-hidden-1");
     assert!(home.text("user/.codex/config.toml").contains("default_tools_approval_mode = \"approve\""));
     let again = home.hosts(&["install", "--all", "--codex-approve", "--json"]);
-    assert!(
-        !again.out.contains("\"done\":\"wrapped\"") && again.out.contains("\"done\":\"already\""),
-        "{}",
-        again.out
-    );
+    assert!(!again.out.contains("\"done\":\"wrapped\"") && again.out.contains("\"done\":\"already\""), "{}", again.out);
     assert_eq!(fs::metadata(home.path("user/.claude.json")).unwrap().permissions().mode() & 0o777, 0o640);
     // What Codex is to pass on is written while its servers are wrapped, and asked of wrapped ones it says so.
     let codex = home.text("user/.codex/config.toml");
@@ -272,6 +268,14 @@ fn doctor_names_the_command_that_fixes_most_and_is_strict_when_asked() {
     assert!(last.contains("--home HOME install --all --hosts-home HOME/user` fixes 16 of these"), "{last}");
     assert_eq!(home.hosts(&["doctor", "--strict"]).code, 1);
     home.hosts(&["install", "--all"]);
+    let run = home.hosts(&["doctor", "--strict"]);
+    assert!(
+        run.code == 1 && run.out.contains("web of Codex (HOME/user/.codex/config.toml) is reached over"),
+        "{}",
+        run.out
+    );
+    assert_eq!(run.out.matches("`allow-unwrapped`").count(), 1, "a hint is said once: {}", run.out);
+    home.write("config/config.toml", "allow-unwrapped = [\"web\", \"remote\"]\n");
     let run = home.hosts(&["doctor", "--strict"]);
     assert_eq!(run.code, 0, "{}", run.out);
     home.write("user/.cursor/mcp.json", "{ \"mcpServers\": }");

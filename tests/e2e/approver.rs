@@ -1,6 +1,7 @@
 //! `[[approver]]`: a command of the operator's own that hears of each call, through a real wrapper.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -116,4 +117,71 @@ fn an_approver_runs_in_the_operators_folder_and_one_that_hangs_ends_with_what_it
     let forked: i32 = fs::read_to_string(config.join("forked")).unwrap().trim().parse().unwrap();
     let forked = rustix::process::Pid::from_raw(forked).unwrap();
     until("what it started ends", || rustix::process::test_kill_process(forked).is_err().then_some(()));
+}
+
+/// The blocks of a language in `mcp-approve help config`.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let help = include_str!("../../assets/help/config.md");
+    let blocks = help.split(&format!("```{language}\n")).skip(1);
+    blocks.map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+}
+
+#[test]
+fn an_approver_is_given_what_the_help_says() {
+    let (home, _server, mut host, mut operator) = configured("cat > \"$0.$1\"; echo '{\"decision\":\"ask\"}'", "");
+    host.call(1, "write", &json!({ "title": "fine" }));
+    operator.asked("write");
+    let given = fs::read_to_string(home.path().join("config/check.word")).unwrap();
+    let given: Value = serde_json::from_str(&given).unwrap();
+    let said: Value = serde_json::from_str(blocks("json")[0]).unwrap();
+    let keys = |value: &Value| {
+        let mut keys: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
+        keys.sort();
+        keys
+    };
+    assert_eq!(keys(&given), keys(&said));
+    assert_eq!(keys(&given["ruling"]), keys(&said["ruling"]));
+    assert_eq!(given["version"], 1);
+}
+
+/// Only where Python is: `cargo test` needs nothing but Rust.
+#[test]
+fn the_webhook_of_the_help_decides() {
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        return;
+    }
+    let hook = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = hook.local_addr().unwrap();
+    let asked = std::thread::spawn(move || {
+        let (mut stream, _) = hook.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let (mut length, mut line) = (0, String::new());
+        while reader.read_line(&mut line).unwrap() > 2 {
+            if let Some(text) = line.to_ascii_lowercase().strip_prefix("content-length: ") {
+                length = text.trim().parse().unwrap();
+            }
+            line.clear();
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        let answer = r#"{"decision":"deny","reason":"not on a Friday"}"#;
+        let head =
+            format!("HTTP/1.0 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", answer.len());
+        stream.write_all((head + answer).as_bytes()).unwrap();
+        serde_json::from_slice::<Value>(&body).unwrap()
+    });
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("config")).unwrap();
+    program(&home.path().join("config/webhook"), blocks("python")[0]);
+    let approver =
+        format!("[[approver]]\nname = \"hook\"\ncommand = [\"./webhook\", \"http://{address}\"]\ntimeout = \"20s\"\n");
+    fs::write(home.path().join("config/config.toml"), approver).unwrap();
+    let server = Server::with(&[reader("read")]);
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+    host.handshake("2025-06-18");
+    host.call(1, "read", &json!({ "title": "fine" }));
+    let answer = host.answer(1);
+    assert!(text(&answer).contains("approver hook denies it: not on a Friday"), "{answer}");
+    assert_eq!(asked.join().unwrap()["tool"], "read");
+    assert!(server.executed().is_empty());
 }
