@@ -347,7 +347,11 @@ fn a_host_that_prefers_an_address_is_not_taken_for_wrapped() {
     let text =
         r#"{ "mcpServers": { "s": { "command": "mcp-approve", "args": ["--", "x"], "httpUrl": "https://a.b/mcp" } } }"#;
     let changed = wrap("gemini", Syntax::Json, text);
-    assert!(matches!(&changed.servers[0].done, Done::Left(why) if why.contains("network")), "{:?}", changed.servers);
+    assert!(
+        matches!(&changed.servers[0].done, Done::Left(why) if why.contains("and an address")),
+        "{:?}",
+        changed.servers
+    );
     // An empty one is none.
     let changed = wrap("gemini", Syntax::Json, &text.replace("https://a.b/mcp", ""));
     assert_eq!(changed.servers[0].done, Done::Already);

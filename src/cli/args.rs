@@ -123,7 +123,7 @@ Examples:
   mcp-approve install                        lists servers, and what each may do
   mcp-approve install --all --dry-run        every change, as a diff
   mcp-approve install --host claude-code --server filesystem
-  mcp-approve install --repair               mends what another version left
+  mcp-approve install --repair               fixes what another version left
   mcp-approve uninstall --all                restores the files, byte for byte"
     )]
     Install(InstallOptions),

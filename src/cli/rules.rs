@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{First, Here, Look, LookOptions, paged};
-use crate::cli::rules::options::{ExceptOptions, RulesCommand, SwitchOptions};
+use crate::cli::rules::options::{ExceptOptions, RuleOptions, RulesCommand};
 use crate::home::change::{By, RuleFile};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
@@ -69,10 +69,10 @@ pub(super) fn run(command: &RulesCommand, site: &Site<'_>, out: &mut dyn Write) 
         RulesCommand::Check { json } => alter::check(site, &mut layers, *json, out),
         RulesCommand::Add(options) => add::run(options, site, out),
         RulesCommand::Remove(options) => alter::remove(options, site, out),
-        RulesCommand::Disable(SwitchOptions { id, dry_run }) => {
+        RulesCommand::Disable(RuleOptions { id, dry_run }) => {
             alter::changed(id, id, |text| change::switch(text, id, Switch::Off), *dry_run, site, out)
         }
-        RulesCommand::Enable(SwitchOptions { id, dry_run }) => {
+        RulesCommand::Enable(RuleOptions { id, dry_run }) => {
             alter::changed(id, id, |text| change::switch(text, id, Switch::On), *dry_run, site, out)
         }
         RulesCommand::Edit(options) if options.set.is_empty() && options.unset.is_empty() => {

@@ -18,7 +18,7 @@ use crate::wire::number::counted;
 /// How it is printed.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct WaitingOptions {
-    /// Print one JSON object: how many, and each call with its server, effect and target
+    /// Print one JSON object: how many, each call with its server, effect and target, and what approvers are asked about
     #[arg(long)]
     pub json: bool,
 }
@@ -64,6 +64,7 @@ fn object(peeked: &Peeked) -> Value {
     json!({
         "waiting": peeked.calls.len(),
         "calls": peeked.calls.iter().map(call).collect::<Vec<_>>(),
+        "approvers": peeked.consulted.iter().map(call).collect::<Vec<_>>(),
         "silent": silent,
     })
 }

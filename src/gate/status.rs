@@ -2,7 +2,7 @@
 
 use crate::gate::Gate;
 use crate::gate::call::card;
-use crate::gate::call::held::{Asking, Held};
+use crate::gate::call::held::{Asking, Consulting, Held, Judged};
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::server::described::{Described, Visibility};
@@ -71,16 +71,24 @@ impl Gate {
 
     /// The same calls in few words.
     pub fn waiting(&self) -> Vec<WaitingCall> {
-        let brief = |(held, asking): (&Held, &Asking)| WaitingCall {
+        self.calls.iter::<Asking>().map(|(held, asking)| self.brief(held, &asking.case.judged)).collect()
+    }
+
+    /// Every call that approvers are asked about now.
+    pub fn consulted(&self) -> Vec<WaitingCall> {
+        self.calls.iter::<Consulting>().map(|(held, waits)| self.brief(held, &waits.case.judged)).collect()
+    }
+
+    fn brief(&self, held: &Held, judged: &Judged) -> WaitingCall {
+        WaitingCall {
             ticket: held.ticket.to_string(),
             server: self.config.server.to_string(),
             tool: held.call.name().to_owned(),
-            effect: asking.case.judged.effect.clone(),
-            target: asking.case.judged.target.as_deref().map(str::to_owned),
+            effect: judged.effect.clone(),
+            target: judged.target.as_deref().map(str::to_owned),
             arrived: held.arrived.wall,
             deadline: held.deadline_at(),
-        };
-        self.calls.iter::<Asking>().map(brief).collect()
+        }
     }
 
     /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send

@@ -111,6 +111,10 @@ impl File<'_> {
                         .to_owned(),
                 ),
                 Start::Wrapped | Start::Observed => Done::Already,
+                Start::Remote if entry.command().is_some() => Done::Left(
+                    "it has a command and an address, and hosts differ on which they use: take one of them out"
+                        .to_owned(),
+                ),
                 Start::Remote if how.remote == Remote::Leave => Done::Left(match edit::bridged(entry, "", &[]) {
                     Ok(_) => REMOTE.to_owned(),
                     Err(Refusal(why)) => format!("{REMOTE}; {why}"),
@@ -226,7 +230,7 @@ impl File<'_> {
         let base = record.map(|record| parse(self.syntax, &record.before)).transpose()?;
         let earlier = base.as_ref().map(|base| entries(self.host, base)).transpose()?.unwrap_or_default();
         let (mut splices, mut servers, mut done) = (Vec::new(), Vec::new(), Vec::new());
-        let wrapped_now = |entry: &&Entry<'_>| matches!(entry.start(), Start::Wrapped | Start::Observed);
+        let wrapped_now = |entry: &&Entry<'_>| entry.wrapping().is_some();
         for entry in all.iter().filter(|entry| chosen(entry.project, entry.name)).filter(wrapped_now) {
             let before = record.zip(find(&earlier, entry.project, entry.name));
             let outcome = match restored(self.text, entry, before) {

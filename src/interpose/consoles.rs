@@ -141,7 +141,7 @@ impl Consoles {
                 Some(Event::Attached { who, attached: self.attached() })
             }
             FromConsoles::Peeked { console } => {
-                self.tell(console, &FromWrapper::Waiting { calls: gate.waiting() });
+                self.tell(console, &FromWrapper::Waiting { calls: gate.waiting(), consulted: gate.consulted() });
                 None
             }
             FromConsoles::Shown { console } => {

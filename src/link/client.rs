@@ -95,6 +95,8 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 pub struct Peeked {
     /// The oldest first.
     pub calls: Vec<WaitingCall>,
+    /// What approvers are asked about: it may never wait for an operator.
+    pub consulted: Vec<WaitingCall>,
     /// Wrappers that did not answer, by their sockets: what waits there is unknown.
     pub silent: Vec<PathBuf>,
 }
@@ -117,7 +119,10 @@ pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
         }
         match UnixStream::connect(&path) {
             Ok(stream) => match ask(&stream) {
-                Some(calls) => peeked.calls.extend(calls),
+                Some((calls, consulted)) => {
+                    peeked.calls.extend(calls);
+                    peeked.consulted.extend(consulted);
+                }
                 None => peeked.silent.push(path),
             },
             // No process listens: this is a dead wrapper's socket.
@@ -130,7 +135,7 @@ pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
 }
 
 /// `None` where there is no answer that can be understood.
-fn ask(stream: &UnixStream) -> Option<Vec<WaitingCall>> {
+fn ask(stream: &UnixStream) -> Option<(Vec<WaitingCall>, Vec<WaitingCall>)> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
     let mut question = serde_json::to_vec(&FromConsole::Peek { protocol: PROTOCOL }).ok()?;
@@ -144,7 +149,7 @@ fn ask(stream: &UnixStream) -> Option<Vec<WaitingCall>> {
         }
         match serde_json::from_slice(&line).ok()? {
             FromWrapper::Hello { protocol: PROTOCOL, .. } => {}
-            FromWrapper::Waiting { calls } => return Some(calls),
+            FromWrapper::Waiting { calls, consulted } => return Some((calls, consulted)),
             FromWrapper::Hello { .. }
             | FromWrapper::Held { .. }
             | FromWrapper::Settled(_)

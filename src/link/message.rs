@@ -72,8 +72,12 @@ pub enum FromWrapper {
     Status(Status),
     /// All tools that the server has described, whenever that has changed.
     Tools { tools: Vec<KnownTool> },
-    /// The answer to [`FromConsole::Peek`]: what waits, oldest first.
-    Waiting { calls: Vec<WaitingCall> },
+    /// The answer to [`FromConsole::Peek`]: what waits for an operator, oldest first, and what approvers are asked about.
+    Waiting {
+        calls: Vec<WaitingCall>,
+        #[serde(default)]
+        consulted: Vec<WaitingCall>,
+    },
     /// A decision or edit of this console had no effect.
     Refused { ticket: String, why: String },
 }

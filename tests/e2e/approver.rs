@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
 use crate::fake::server::{Server, reader, writer};
-use crate::fake::{log, program, until};
+use crate::fake::{BINARY, log, program, until};
 
 fn configured(script: &str, more: &str) -> (TempDir, Server, Host, Operator) {
     let home = tempfile::tempdir().unwrap();
@@ -122,8 +122,8 @@ fn an_approver_runs_in_the_operators_folder_and_one_that_hangs_ends_with_what_it
 /// The blocks of a language in `mcp-approve help config`.
 fn blocks(language: &str) -> Vec<&'static str> {
     let help = include_str!("../../assets/help/config.md");
-    let blocks = help.split(&format!("```{language}\n")).skip(1);
-    blocks.map(|rest| rest.split("```").next().unwrap_or_default()).collect()
+    let fence = format!("```{language}\n");
+    help.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default()).collect()
 }
 
 #[test]
@@ -142,6 +142,24 @@ fn an_approver_is_given_what_the_help_says() {
     assert_eq!(keys(&given), keys(&said));
     assert_eq!(keys(&given["ruling"]), keys(&said["ruling"]));
     assert_eq!(given["version"], 1);
+}
+
+#[test]
+fn what_an_approver_decides_is_told_and_does_not_wait_for_an_operator() {
+    let script = r#"while [ ! -e go ]; do sleep 0.02; done; echo '{"decision":"allow"}'"#;
+    let (home, _server, mut host, _operator) = configured(script, "timeout = \"60s\"\n");
+    host.call(1, "read", &json!({ "title": "fine" }));
+    let told = until("the approver is asked", || {
+        let command = ["--home", home.path().to_str().unwrap(), "waiting", "--json"];
+        let output = std::process::Command::new(BINARY).args(command).output().unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (!told["approvers"].as_array().unwrap().is_empty()).then_some((output.status.code(), told))
+    });
+    let (code, told) = told;
+    assert_eq!((code, &told["version"], &told["waiting"]), (Some(0), &json!(1), &json!(0)), "{told}");
+    assert_eq!((&told["approvers"][0]["tool"], &told["calls"]), (&json!("read"), &json!([])), "{told}");
+    fs::write(home.path().join("config/go"), "").unwrap();
+    assert_eq!(text(&host.answer(1)), "done");
 }
 
 /// Only where Python is: `cargo test` needs nothing but Rust.

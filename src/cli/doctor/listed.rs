@@ -2,6 +2,7 @@
 //! not do what the operator thinks.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use super::program::{Program, program};
 use super::{Check, Fix, State, good, note, open};
@@ -125,14 +126,8 @@ fn of_program(program: &Program, name: &str) -> Option<Check> {
 
 /// Options by which a wrapper keeps its records, or takes its rules, elsewhere than the commands that are run here.
 fn elsewhere(wrapping: &Wrapping, name: &str, places: &Places) -> Vec<Check> {
-    let is_home = |given: &str| {
-        places.root().is_some_and(|root| {
-            root == std::path::Path::new(given)
-                || root
-                    .canonicalize()
-                    .is_ok_and(|root| std::path::Path::new(given).canonicalize().is_ok_and(|given| given == root))
-        })
-    };
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let is_home = |given: &str| places.root().is_some_and(|root| real(root) == real(Path::new(given)));
     let mut checks = Vec::new();
     let here = places.console();
     match (wrapping.option("--home"), places.root()) {

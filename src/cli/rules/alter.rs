@@ -12,7 +12,7 @@ use crate::audit::record::{Entry, Kind};
 use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{JsonForm, json_rows, shown, visible, visible_lines};
-use crate::cli::rules::options::{EditOptions, RemoveOptions};
+use crate::cli::rules::options::{EditOptions, RuleOptions};
 use crate::cli::rules::{Site, past};
 use crate::cli::{console, hosts};
 use crate::home::change::{Draft, Drafted};
@@ -31,7 +31,7 @@ use crate::text::plain::block;
 use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.
-pub(super) fn remove(options: &RemoveOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
+pub(super) fn remove(options: &RuleOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let mut removed = String::new();
     let edit = |text: &str| {
         let (text, gone) = edit::remove(text, &options.id)?;

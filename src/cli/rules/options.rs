@@ -51,11 +51,11 @@ ask or deny) takes effect once you accept it, here or in the console."
     /// Adds a rule: from a call of the log, from options, or from a text
     Add(AddOptions),
     /// Removes a rule
-    Remove(RemoveOptions),
+    Remove(RuleOptions),
     /// Switches a rule off: it stays in the file and decides nothing
-    Disable(SwitchOptions),
+    Disable(RuleOptions),
     /// Switches a rule on again
-    Enable(SwitchOptions),
+    Enable(RuleOptions),
     /// Opens the policy in your editor and checks it, or changes keys of a rule
     Edit(EditOptions),
     /// Adds an exception (`unless`) to an ask or a deny rule
@@ -143,19 +143,9 @@ impl ValueEnum for Decision {
     }
 }
 
-/// A rule to remove.
+/// Which rule to remove or to switch.
 #[derive(Clone, Debug, Args)]
-pub struct RemoveOptions {
-    /// The rule's id
-    pub id: String,
-    /// Show what would be removed, and write nothing
-    #[arg(long)]
-    pub dry_run: bool,
-}
-
-/// Which rule to switch, and how.
-#[derive(Clone, Debug, Args)]
-pub struct SwitchOptions {
+pub struct RuleOptions {
     /// The rule's id
     pub id: String,
     /// Show what would be changed, and write nothing

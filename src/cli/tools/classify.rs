@@ -13,12 +13,11 @@ use crate::behavior::curated;
 use crate::behavior::evidence::Source;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
-use crate::capability::types;
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{JsonForm, json_rows, visible};
 use crate::cli::manifest::{self, Subprocess};
-use crate::cli::tools::row::piece;
+use crate::cli::tools::row::conclusion;
 use crate::home::places::{PlaceError, Places};
 use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
@@ -51,13 +50,11 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
         None => None,
     };
     let mut rows = Vec::new();
-    let mut agreement = Agreement::default();
     for tool in &tools {
         let behavior = concluded(tool, hints);
         let mut row = row(tool, &behavior);
         if let Some(verifier) = &mut verifier {
             let theirs = verifier.ask(tool)?;
-            agreement.count(behavior.identity, theirs);
             if let (Some(store), Hints::Used) = (&mut store, hints) {
                 store.keep_view(&tool.digest(), theirs, behavior.identity)?;
             }
@@ -66,11 +63,11 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
         rows.push(row);
     }
     if options.json {
-        return done(json_rows(rows, JsonForm::Array, out));
+        return done(json_rows(&rows, JsonForm::Array, out));
     }
     table(&rows, out)?;
     if verifier.is_some() {
-        writeln!(out, "{agreement}")?;
+        writeln!(out, "{}", agreement(&rows))?;
         writeln!(out, "Where it differs about a tool of a wrapped server, `mcp-approve tools review` shows the tool.")?;
     }
     Ok(ExitCode::SUCCESS)
@@ -121,21 +118,9 @@ fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
 }
 
 fn row(tool: &Tool, behavior: &Behavior) -> Value {
-    let identity = behavior.identity;
-    json!({
-        "name": tool.name,
-        "mutability": identity.mutability.word(),
-        "confidence": behavior.confidence.word(),
-        "action": identity.action.word(),
-        "output_domain": identity.output_domain.word(),
-        "content_type": behavior.content_type.word(),
-        "identity": identity.hash(),
-        "badge": behavior.badge().word(),
-        "disputed": behavior.disputed,
-        "voters": Source::VOTERS.iter().map(|voter| vote(behavior, *voter)).collect::<Vec<_>>(),
-        "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
-        "capability": types::signature(tool),
-    })
+    let mut row = conclusion(tool, behavior);
+    row["voters"] = Source::VOTERS.iter().map(|voter| vote(behavior, *voter)).collect();
+    row
 }
 
 /// What one voter says: `PURE`, `MUTATES`, or null where it is silent; a weak `PURE` is none of the two that prove it.
@@ -252,36 +237,15 @@ fn identity(answer: &str) -> Option<Identity> {
     })
 }
 
-/// How often an outside view is ours.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Agreement {
-    tools: usize,
-    badge: usize,
-    action: usize,
-    domain: usize,
-    whole: usize,
-}
-
-impl Agreement {
-    /// Counts one tool.
-    pub(super) fn count(&mut self, ours: Identity, theirs: Identity) {
-        self.tools += 1;
-        self.badge += usize::from(ours.mutability == theirs.mutability);
-        self.action += usize::from(ours.action == theirs.action);
-        self.domain += usize::from(ours.output_domain == theirs.output_domain);
-        self.whole += usize::from(ours == theirs);
-    }
-}
-
-impl std::fmt::Display for Agreement {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { tools, badge, action, domain, whole } = self;
-        write!(
-            f,
-            "The outside classifier agrees on {badge} of {tools} badges, {action} actions, {domain} output domains, and \
-             {whole} whole identities"
-        )
-    }
+/// How often the outside view is ours, in one sentence.
+fn agreement(rows: &[Value]) -> String {
+    let of = |key: &str| rows.iter().filter(|row| row["verified"][key] == true).count();
+    let [badge, action, domain, whole] = ["mutability", "action", "output_domain", "agrees"].map(of);
+    let tools = rows.len();
+    format!(
+        "The outside classifier agrees on {badge} of {tools} badges, {action} actions, {domain} output domains, and \
+         {whole} whole identities"
+    )
 }
 
 /// How an outside view compares with ours, as JSON.

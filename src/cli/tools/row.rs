@@ -11,19 +11,15 @@ use crate::behavior::hazards::Hazard;
 use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::tags;
 use crate::capability::types;
+use crate::mcp::tool::Tool;
 use crate::pins::reading::StoredTool;
 use crate::wire::number::counted;
 
-/// The object of a listing.
-pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
-    let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
+/// What is concluded of a tool, and why.
+pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
     let identity = behavior.identity;
-    let profile = Profile::of(tool, behavior);
-    let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
     json!({
-        "server": server.name,
         "name": tool.name,
-        "title": tool.title,
         "badge": behavior.badge().word(),
         "mutability": identity.mutability.word(),
         "confidence": behavior.confidence.word(),
@@ -34,6 +30,18 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "disputed": behavior.disputed,
         "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
         "capability": types::signature(tool),
+    })
+}
+
+/// The object of a listing.
+pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
+    let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
+    let profile = Profile::of(tool, behavior);
+    let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
+    let mut row = conclusion(tool, behavior);
+    let more = json!({
+        "server": server.name,
+        "title": tool.title,
         "capabilities": tags::of(behavior, &tool.name),
         "side_effects": profile.side_effects.word(),
         "idempotent": profile.idempotence.word(),
@@ -53,11 +61,15 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "fingerprint": server.fingerprint,
         "first_seen": rfc3339(known.pin.first_seen),
         "last_seen": rfc3339(known.last_seen),
-    })
+    });
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
+    }
+    row
 }
 
 /// One piece of evidence as JSON.
-pub(super) fn piece(evidence: &Evidence) -> Value {
+fn piece(evidence: &Evidence) -> Value {
     json!({ "source": evidence.source, "says": evidence.says.to_string(), "span": evidence.span, "strength": evidence.strength })
 }
 
