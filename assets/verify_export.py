@@ -34,7 +34,7 @@ def main():
             made = hashlib.sha256(b"\1" + previous + seq.to_bytes(8, "big") + writer + inner).digest()
             if made != link:
                 sys.exit(f"BROKEN: record {seq} does not carry the link it must have")
-            shown = {key: value for key, value in row.items() if key not in ("seq", "writer", "link", "body")}
+            shown = {key: value for key, value in row.items() if key not in ("version", "seq", "writer", "link", "body")}
             if shown != json.loads(body):
                 sys.exit(f"BROKEN: the fields of record {seq} are not those of its body")
         found |= row["link"] == wanted

@@ -7,40 +7,25 @@ mod server;
 mod summary;
 mod tools;
 
-use std::ffi::OsString;
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use super::console;
 use super::error::{Error, Exit, done};
 use super::look::Here;
 use crate::home::places::Places;
 use crate::home::replace::replace;
+pub use agent::AgentArgs;
+use agent::{END_LIMIT, wait_for};
 use summary::Workspace;
-use tools::Tools;
-
-/// Arguments of the hidden command `demo-agent`.
-#[derive(Clone, Debug, clap::Args)]
-pub struct AgentArgs {
-    /// Where the agent writes what it does.
-    #[arg(long)]
-    pub diary: PathBuf,
-    /// The server command, usually a wrapped one.
-    #[arg(last = true, required = true)]
-    pub command: Vec<OsString>,
-}
+use tools::{Tools, failed};
 
 /// What the agent reads of the database, statement by statement, passes by this policy.
 const POLICY: &str = include_str!("../../assets/demo/policy.toml");
-
-/// How long the agent may take to end: it waits for the wrapper, which waits for the server, each within its own limit.
-const END_LIMIT: Duration = Duration::from_secs(10);
 
 /// How to go on with a server of one's own.
 const NEXT: &str = "
@@ -126,21 +111,4 @@ fn start(root: &Path, work: &Path) -> io::Result<Child> {
 
 fn me() -> Result<PathBuf, Error> {
     std::env::current_exe().map_err(failed)
-}
-
-/// Waits for a process to end, at most so long; `None` when it still runs.
-fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
-    let deadline = Instant::now() + limit;
-    loop {
-        match process.try_wait()? {
-            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
-            status => return Ok(status),
-        }
-    }
-}
-
-/// A file of the demo, or a process, could not be made.
-fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    let hint = "check that the temporary folder is writable and has room, and run `mcp-approve doctor`";
-    Error::failed("the demo could not go on", cause, hint)
 }

@@ -1,7 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
 mod listed;
-pub(super) mod program;
 
 use std::fs::File;
 use std::io::{self, Write};

@@ -14,7 +14,6 @@ use similar::TextDiff;
 
 use crate::behavior::secrets;
 use crate::cli::console::{self, Next, show_page};
-use crate::cli::doctor::program;
 use crate::cli::error::{Error, Exit};
 use crate::cli::hosts::known_as;
 use crate::cli::install::choose::{Change, ChangeOptions, Choice, InstallOptions, Way};
@@ -22,6 +21,7 @@ use crate::cli::look::{Here, JsonForm, json_rows, shown, visible};
 use crate::home::{name, pages};
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
+use crate::hosts::program::program;
 use crate::hosts::{Found, Listed, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked};
 use crate::pins::page::Page;
 use crate::text::plain::block;
@@ -46,9 +46,8 @@ pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Wr
     if options.repair {
         // One look at each program, however many servers it wraps.
         let wrong = RefCell::new(BTreeMap::new());
-        let is_wrong = |named: &str| {
-            *wrong.borrow_mut().entry(named.to_owned()).or_insert_with(|| program::program(named).is_wrong())
-        };
+        let is_wrong =
+            |named: &str| *wrong.borrow_mut().entry(named.to_owned()).or_insert_with(|| program(named).is_wrong());
         let work = |file: &File<'_>, chosen: Chosen<'_>| file.repair(chosen, &how.program, &is_wrong);
         return change(Way::Repair).make(
             found,

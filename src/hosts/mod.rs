@@ -7,6 +7,7 @@ mod entry;
 pub mod files;
 mod masked;
 mod parse;
+pub mod program;
 pub mod table;
 mod tree;
 

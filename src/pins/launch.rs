@@ -93,12 +93,24 @@ pub fn environment(set: impl Iterator<Item = (OsString, OsString)>) -> Vec<Strin
     let line = |(name, value): (OsString, OsString)| {
         let name = name.into_string().ok().filter(|name| counts(name) && !value.is_empty())?;
         let mut hasher = StreamHasher::default();
-        hasher.update(value.as_bytes());
+        hasher.update(without_mounts(&value.to_string_lossy()).as_bytes());
         Some(format!("environment {name} {}", hasher.finish()))
     };
     let mut lines: Vec<String> = set.filter_map(line).collect();
     lines.sort_unstable();
     lines
+}
+
+/// A value without the six characters that an AppImage makes up each time it is started: `/tmp/.mount_Editorx7Kq2w/usr/lib`.
+fn without_mounts(value: &str) -> String {
+    const MOUNT: &str = "/tmp/.mount_";
+    let mut pieces = value.split(MOUNT);
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |text, piece| {
+        let end = piece.find(['/', ':']).unwrap_or(piece.len());
+        let name = piece.get(..end.saturating_sub(6)).unwrap_or_default();
+        text + MOUNT + name + piece.get(end..).unwrap_or_default()
+    })
 }
 
 /// The words of a command line for people, and for a file: a secret is hidden if it is the word after its flag, or
@@ -171,6 +183,10 @@ mod tests {
         assert!(!one.concat().contains("hunter2"));
         assert_ne!(one, of(&[("NODE_OPTIONS", "--require y"), ("DATABASE_URL", "pg://a:hunter2@b")]));
         assert_eq!(of(&[("LD_PRELOAD", "/x.so"), ("# the", "x"), ("PATH", "/bin"), ("PYTHONPATH", "")]).len(), 1);
+        // An AppImage has another folder each time.
+        let mounted = |name: &str| of(&[("LD_LIBRARY_PATH", &format!("/tmp/.mount_Edit{name}/usr/lib:/opt/lib"))]);
+        assert_eq!(mounted("x7Kq2w"), mounted("aB3dE9"));
+        assert_ne!(mounted("x7Kq2w"), of(&[("LD_LIBRARY_PATH", "/tmp/.mount_Evilx7Kq2w/usr/lib:/opt/lib")]));
     }
 
     fn launch(words: &[&str], target: Option<&str>) -> Launch {

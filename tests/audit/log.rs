@@ -369,7 +369,7 @@ fn an_unreadable_record_is_shown_as_such() {
     let raw = Connection::open(&db).unwrap();
     raw.execute_batch("DROP TRIGGER record_is_not_changed; UPDATE record SET body = '{\n\"x\"' WHERE seq = 1").unwrap();
     let rows: Vec<Value> = serde_json::from_str(&so(&db, "log list --json --tool read_file")).unwrap();
-    assert_eq!(rows[0], serde_json::json!({ "seq": 1, "unreadable": "{\n\"x\"" }));
+    assert_eq!(rows[0], serde_json::json!({ "version": 1, "seq": 1, "unreadable": "{\n\"x\"" }));
     assert!(so(&db, "log list").contains("UNREADABLE"));
     assert!(so(&db, "log show 1").contains("UNREADABLE"));
 }

@@ -2,19 +2,34 @@
 //! as a model would and goes on. When its own stdin ends it cancels the requests that still wait, and closes the pipe.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::Path;
-use std::process::{ChildStdin, Command, ExitCode, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitCode, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::demo::{AgentArgs, END_LIMIT, failed, wait_for};
+use crate::cli::demo::tools::failed;
 use crate::cli::error::{Error, Exit};
+
+/// Arguments of the hidden command `demo-agent`.
+#[derive(Clone, Debug, clap::Args)]
+pub struct AgentArgs {
+    /// Where the agent writes what it does.
+    #[arg(long)]
+    pub diary: PathBuf,
+    /// The server command, usually a wrapped one.
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
+}
+
+/// How long the agent may take to end: it waits for the wrapper, which waits for the server, each within its own limit.
+pub(super) const END_LIMIT: Duration = Duration::from_secs(10);
 
 const STORY: &str = include_str!("../../../assets/demo/story.json");
 
@@ -85,6 +100,17 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
         return Ok(ExitCode::FAILURE);
     }
     lived.map_err(failed)
+}
+
+/// Waits for a process to end, at most so long; `None` when it still runs.
+pub(super) fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    let deadline = Instant::now() + limit;
+    loop {
+        match process.try_wait()? {
+            None if Instant::now() < deadline => thread::sleep(Duration::from_millis(10)),
+            status => return Ok(status),
+        }
+    }
 }
 
 /// The story in the folder `work`. Files are written by their absolute paths, as most agents do: only of these the wrapper is

@@ -8,7 +8,6 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
-use crate::cli::demo::failed;
 use crate::cli::error::Error;
 
 const DEFINITIONS: &str = include_str!("../../../assets/demo/tools.json");
@@ -138,7 +137,7 @@ impl Tools {
 
     fn job(&self, run_id: &str) -> Outcome<Map<String, Value>> {
         let job = self.read(&format!("jobs/{run_id}.json"))?;
-        serde_json::from_str(&job).map_err(|_| format!("{run_id:?} is no job"))
+        serde_json::from_str(&job).map_err(|_| format!("{run_id:?} is not a job"))
     }
 
     fn read(&self, path: &str) -> Outcome<String> {
@@ -232,4 +231,10 @@ fn json_of(value: ValueRef<'_>) -> Value {
         ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
         ValueRef::Blob(bytes) => format!("{} bytes", bytes.len()).into(),
     }
+}
+
+/// A file of the demo, or a process, could not be made.
+pub(super) fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    let hint = "check that the temporary folder is writable and has room, and run `mcp-approve doctor`";
+    Error::failed("the demo could not go on", cause, hint)
 }

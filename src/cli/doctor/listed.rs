@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::program::{Program, program};
 use super::{Check, Fix, State, good, note, open};
 use crate::cli::hosts::HostsHome;
 use crate::home::config;
 use crate::home::places::Places;
+use crate::hosts::program::{Program, program};
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 
 /// How to let a server be as it is.
