@@ -103,8 +103,8 @@ fn each_decision_of_the_demo_has_its_effect_and_nothing_else_happens() {
         assert_eq!(changes(&state, &now), effects, "{ticket} {act:?}");
         state = now;
     }
-    // The console may be slower than the operator.
-    terminal.shows(&["1 waiting"]);
+    // The console may be slower than the operator: before this call another one may have waited alone.
+    terminal.shows(&["1 waiting", "plan-2024.md"]);
     terminal.types("q");
     terminal.shows(&["Leave the console?"]);
     terminal.types("y");
