@@ -68,26 +68,3 @@ fn object(peeked: &Peeked) -> Value {
         "silent": silent,
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::line;
-    use crate::link::message::WaitingCall;
-
-    #[test]
-    fn one_line_says_how_many_and_what_the_oldest_would_do() {
-        let call = |deadline| WaitingCall {
-            ticket: "files-1".into(),
-            server: "files".into(),
-            tool: "delete_file".into(),
-            effect: "deletes content — notes.md".into(),
-            target: Some("notes.md".into()),
-            arrived: 0,
-            deadline,
-        };
-        assert_eq!(line(&[], 0), None);
-        assert_eq!(line(&[call(None)], 0).unwrap(), "1 call waits · files: deletes content — notes.md");
-        let two = line(&[call(Some(252_000)), call(None)], 0).unwrap();
-        assert_eq!(two, "2 calls wait · files: deletes content — notes.md · 4:12 left");
-    }
-}

@@ -105,16 +105,16 @@ impl File<'_> {
         for entry in all.iter().filter(|entry| entry.on && chosen(entry.project, entry.name)) {
             let twins = all.iter().filter(|one| (one.project, one.name) == (entry.project, entry.name)).count();
             let outcome = match entry.start() {
+                _ if entry.is_ambiguous() => Done::Left(
+                    "it has a command and an address, and hosts differ on which they use: take one of them out"
+                        .to_owned(),
+                ),
                 _ if twins > 1 => Done::Left("two servers of this file have its name".to_owned()),
                 Start::Wrapped | Start::Observed if edit::has_to_pass(entry, how) => Done::Left(
                     "it is wrapped already, and --codex-approve counts only while wrapping: uninstall it first"
                         .to_owned(),
                 ),
                 Start::Wrapped | Start::Observed => Done::Already,
-                Start::Remote if entry.command().is_some() => Done::Left(
-                    "it has a command and an address, and hosts differ on which they use: take one of them out"
-                        .to_owned(),
-                ),
                 Start::Remote if how.remote == Remote::Leave => Done::Left(match edit::bridged(entry, "", &[]) {
                     Ok(_) => REMOTE.to_owned(),
                     Err(Refusal(why)) => format!("{REMOTE}; {why}"),

@@ -179,10 +179,17 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// The address, where it is reached over the network: several hosts prefer one to a command beside it.
+    /// The address, where it is reached over the network.
     pub fn address(&self) -> Option<&'a str> {
-        let address = self.address_field().map(|field| field.node.text().unwrap_or_default());
-        address.filter(|address| !address.is_empty() || self.command().is_none())
+        if self.command().is_some() {
+            return None;
+        }
+        self.address_field().map(|field| field.node.text().unwrap_or_default())
+    }
+
+    /// Whether it has both a command and an address: several hosts prefer the address.
+    pub(super) fn is_ambiguous(&self) -> bool {
+        self.command().is_some() && self.address_field().is_some_and(|field| field.node.text() != Some(""))
     }
 
     /// The field that holds an address.
@@ -197,6 +204,7 @@ impl<'a> Entry<'a> {
         }
         let Some(words) = self.words() else { return Start::Elsewhere };
         match ours(&words) {
+            Some(_) if self.is_ambiguous() => Start::Remote,
             Some((_, options)) if options.contains(&"--observe") => Start::Observed,
             Some(_) => Start::Wrapped,
             None => Start::Unwrapped,

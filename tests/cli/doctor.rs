@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 
 use super::{Home, Run};
 use crate::fake::BINARY;
+use crate::fake::host::Host;
+use crate::fake::server::{Server, reader, writer};
 
 impl Home {
     fn list(&self, file: &str, servers: &Value) {
@@ -72,6 +74,43 @@ fn what_is_not_wrapped_is_named_and_strict_fails_unless_it_is_allowed() {
     home.write("user/.cursor/mcp.json", "{ not JSON");
     let (code, said) = home.hosts_of(&["--strict"]);
     assert!(code == 1 && said[0].1.contains("the list of Cursor cannot be read"), "{said:?}");
+}
+
+/// `lattice check --hosts`.
+#[test]
+fn every_server_is_told_with_what_it_may_do_unasked() {
+    let home = Home::new();
+    let user = home.path("user").display().to_string();
+    let check = || home.run(&["lattice", "check", "--hosts", "--hosts-home", &user]);
+    fs::create_dir(home.path("user")).unwrap();
+    assert!(check().out.starts_with("No host on this machine lists a server"), "{:?}", check());
+    let rule = "[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"write\"\n\
+                when = [{ arg = \"title\", eq = \"a\" }]\n[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"drop\"\n";
+    home.write("config/policy.toml", &format!("version = 1\n{rule}"));
+    let server = Server::with(&[reader("read"), writer("write"), writer("change"), writer("drop")]);
+    let mut host = Host::wrapping(home.0.path(), &["--name", "files"], &server.command());
+    host.handshake("2025-06-18");
+    host.request(1, "tools/list", &json!({}));
+    host.answer(1);
+    host.hang_up();
+    host.wait();
+    let start = json!({ "command": BINARY, "args": ["--home", home.path("."), "--name", "files", "--", "x"] });
+    home.list(
+        ".cursor/mcp.json",
+        &json!({
+            "git": { "command": "git-mcp" }, "files": start, "ne\u{202e}w": wrapped(BINARY, &home),
+            "web": { "url": "https://example.com/mcp" },
+        }),
+    );
+    let run = check();
+    assert_eq!(run.code, 1, "{run:?}");
+    assert_eq!(
+        run.out,
+        "Cursor (HOME/user/.cursor/mcp.json)\n  git: NOT wrapped: everything runs unasked, and is not recorded\n  files: \
+         wrapped; 4 tools: 1 unasked, 1 unasked for some arguments, 1 asked, 1 denied\n    unasked: read\n    write by rule \
+         notes, for some arguments\n  ne⟨U+202E⟩w: wrapped; it was not started yet, so its tools are not known\n  web: reached \
+         over the network: mcp-approve does not see it\n"
+    );
 }
 
 #[test]

@@ -119,6 +119,12 @@ fn what_waits_is_told_without_a_console() {
     assert_eq!((&json["waiting"], &json["calls"][0]["server"]), (&json!(1), &json!("s")));
     assert_eq!((&json["calls"][0]["tool"], &json["silent"]), (&json!("delete_folder"), &json!([])));
     assert!(json["calls"][0]["target"].as_str().unwrap().starts_with("/srv/old"), "{json}");
+    host.call(2, "delete_folder", &json!({ "path": "/srv/older" }));
+    let two = crate::fake::until("both wait", || {
+        let line = said(&run(home.path(), &["waiting"]));
+        line.starts_with("2 calls wait · s: deletes").then_some(line)
+    });
+    assert!(two.contains("/srv/old␛") && two.trim_end().ends_with(" left"), "the oldest, and its time: {two}");
     // Who asks is no console: nobody attached, and no intruder either.
     let kinds: Vec<Value> = log::records(home.path()).into_iter().map(|record| record["kind"].clone()).collect();
     assert!(!kinds.iter().any(|kind| kind == "attach" || kind == "fault"), "{kinds:?}");
