@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 mod bed;
+mod desktop;
 mod folder;
 mod newcomers;
 mod odd_peers;

@@ -282,26 +282,3 @@ pub enum LinkError {
     #[error("the link to the wrappers has ended; start the console again")]
     Ended,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plain_name_is_its_own_file_name() {
-        for name in ["filesystem", "git-2", "my_server.v1"] {
-            assert_eq!(stem(name), name);
-        }
-    }
-
-    #[test]
-    fn no_name_leaves_the_folder_or_takes_anothers_file() {
-        let odd =
-            ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
-        let stems: std::collections::BTreeSet<String> = odd.iter().map(|name| stem(name)).collect();
-        assert_eq!(stems.len(), odd.len(), "{stems:?}");
-        for stem in stems {
-            assert!(stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']), "{stem}");
-        }
-    }
-}

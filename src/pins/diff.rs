@@ -98,28 +98,3 @@ fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: 
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    #[test]
-    fn each_difference_has_its_place() {
-        let before =
-            json!({ "name": "t", "description": "Reads.", "annotations": { "a/b": true, "gone": 1 }, "e": [1] });
-        let after =
-            json!({ "name": "t", "description": "Sends.", "annotations": { "a/b": false }, "e": [1, 2], "new": {} });
-        let found: Vec<String> = super::changes(&before, &after)
-            .into_iter()
-            .map(|one| format!("{} {} {}", one.place, one.before.unwrap_or_default(), one.after.unwrap_or_default()))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                "/description \"Reads.\" \"Sends.\"", "/annotations/a~1b true false", "/annotations/gone 1 ",
-                "/e [1] [1,2]", "/new  {}"
-            ]
-        );
-        assert_eq!(super::changes(&before, &before), []);
-    }
-}

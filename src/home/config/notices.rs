@@ -25,24 +25,3 @@ impl Notices {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{DeTable, Notices};
-
-    #[test]
-    fn only_the_desktops_own_notice_is_a_wrappers() {
-        for (text, expected) in [
-            ("", Notices::Auto),
-            ("[console]\ntheme = \"dark\"", Notices::Auto),
-            ("[console]\nnotice = \"auto\"", Notices::Auto),
-            ("[console]\nnotice = \"desktop\"", Notices::Desktop),
-            ("[console]\nnotice = \"desktop\"\nquiet = true", Notices::Off),
-            ("[console]\nnotice = \"off\"", Notices::Off),
-            ("[console]\nnotice = \"osc9\"", Notices::Off),
-            ("[console]\nnotice = 3", Notices::Off),
-        ] {
-            assert_eq!(Notices::of(DeTable::parse(text).unwrap().get_ref()), expected, "{text}");
-        }
-    }
-}
