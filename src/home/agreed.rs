@@ -175,9 +175,6 @@ pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
 }
 
 /// Writes entries to the log that `config.toml` names: all, or none.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordError> {
     places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;
@@ -187,9 +184,6 @@ pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordErro
 
 /// Writes an entry to the log that `config.toml` names, where there is one. Before the first server is wrapped there is
 /// none, and a log made then would look like the trace of one.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_if_begun(places: &Places, entry: Entry) -> Result<(), RecordError> {
     if config::audit_db(places)?.exists() { record(places, entry) } else { Ok(()) }
 }

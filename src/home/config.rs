@@ -1,9 +1,7 @@
 //! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
-pub mod notices;
 mod role;
-mod scope;
 pub mod value;
 
 use std::ffi::OsString;
@@ -16,6 +14,7 @@ use toml::de::DeTable;
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
+use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{ForwardOrder, Mode, Polling, Unattended};
 use crate::home::config::approver::Callback;
@@ -23,10 +22,10 @@ use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, PolicyPlace, Why};
+use crate::policy::glob::Glob;
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::Role;
-use crate::policy::scope::Scope;
-use notices::Notices;
+use crate::policy::scope::{Limit, Scope};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -69,6 +68,30 @@ pub enum Drawing {
     Never,
     /// On the controlling terminal.
     Inline,
+}
+
+/// Whether a wrapper says on the desktop that a call waits while no console is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notices {
+    Off,
+    /// If the operator sits at this desktop.
+    #[default]
+    Auto,
+    Desktop,
+}
+
+impl Notices {
+    /// What `[console]` says. If the operator has chosen another kind of notice, this one is off.
+    fn of(document: &DeTable<'_>) -> Self {
+        let console = document.get("console").and_then(|value| value.get_ref().as_table());
+        let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());
+        match of("notice").map(|value| value.as_str()) {
+            _ if of("quiet").and_then(|value| value.as_bool()) == Some(true) => Self::Off,
+            None | Some(Some("auto")) => Self::Auto,
+            Some(Some("desktop")) => Self::Desktop,
+            Some(_) => Self::Off,
+        }
+    }
 }
 
 /// What one level says of wrapping: the command line, `[server.NAME]` or the top of `config.toml`. `None` leaves it to the
@@ -149,9 +172,6 @@ impl Level {
 }
 
 /// Joins what the command line says with `config.toml`, for the server that `command` starts.
-///
-/// # Errors
-/// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
     let Config { top, servers, approvers, roles, notices } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
@@ -160,7 +180,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
     Ok(WrapSettings {
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
-        scope: scope::of(level.scope, level.role, roles)?,
+        scope: scope(level.scope, level.role, roles)?,
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -178,17 +198,11 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
 }
 
 /// Checks `config.toml` without using it; `[console]` excepted, which the console reads.
-///
-/// # Errors
-/// As [`settle`] finds them.
 pub fn check(places: &Places) -> Result<(), ConfigError> {
     load(places).map(drop)
 }
 
 /// Every policy file that wrappers read: the one for all of them first.
-///
-/// # Errors
-/// As [`settle`].
 pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
     let Config { top, servers, .. } = load(places)?;
     let own = servers.into_iter().filter_map(|(_, level)| level.policy.map(PolicyPlace::Named));
@@ -196,19 +210,41 @@ pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
 }
 
 /// The log that wrappers write, unless an option names another.
-///
-/// # Errors
-/// As [`settle`].
 pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
     Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
 /// The role of this name: a built-in one, or one of `config.toml`.
-///
-/// # Errors
-/// As [`settle`], and where there is none.
 pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
-    scope::role(load(places)?.roles, name)
+    find_role(load(places)?.roles, name)
+}
+
+fn find_role(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
+    let known = roles.iter().map(|role| role.name.clone()).collect();
+    let found = roles.into_iter().find(|role| role.name == name);
+    found.ok_or_else(|| ConfigError::Role { name: name.to_owned(), known })
+}
+
+/// What lies within the scope file and the role; everything if neither is given. A file that cannot be read stops the wrapper:
+/// without it more tools could be used.
+fn scope(file: Option<PathBuf>, role: Option<String>, roles: Vec<Role>) -> Result<Scope, ConfigError> {
+    let mut scope = Scope::default();
+    if let Some(path) = file {
+        let listed = policy_file::text(&path).map_err(|why| why.to_string()).and_then(|text| listed_tools(&text));
+        scope = Scope::of(Limit::Listed(listed.map_err(|why| ConfigError::Scope { path, why })?));
+    }
+    match role {
+        Some(name) => Ok(scope.meet(Scope::of(Limit::Role(find_role(roles, &name)?)))),
+        None => Ok(scope),
+    }
+}
+
+fn listed_tools(text: &str) -> Result<Listed, String> {
+    let listed = Listed::read(text).map_err(|error| format!("cannot be used: {error}"))?;
+    if let Some(glob) = listed.resources().find(|glob| Glob::new(glob).is_err()) {
+        return Err(format!("cannot be used: `resources` cannot hold {glob:?}, since it is not a glob"));
+    }
+    Ok(listed)
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {

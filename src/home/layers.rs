@@ -111,9 +111,6 @@ impl Layers {
     }
 
     /// Pools the files as they are written, as if all of it were accepted, to try them.
-    ///
-    /// # Errors
-    /// The first file that cannot be used.
     pub fn as_written(&self) -> Result<Policy, Broken> {
         let found = self.present().map(|file| {
             let state = FileState::Whole(policy_file::load(&file.place)?);
@@ -123,9 +120,6 @@ impl Layers {
     }
 
     /// Pools the files as they are, and this one as if its text with this digest were accepted, to try it.
-    ///
-    /// # Errors
-    /// That text no longer waits to be accepted.
     pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
         let mut found = self.contributions(Keeps::Nothing);

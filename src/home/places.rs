@@ -76,18 +76,12 @@ impl PlaceError {
 
 impl Places {
     /// The places under the home that the user database names.
-    ///
-    /// # Errors
-    /// [`PlaceError::NoHome`] when it names none.
     pub fn of_user() -> Result<Self, PlaceError> {
         let home = user::current()?.home;
         Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })
     }
 
     /// All places under one folder, `DIR/config` and `DIR/state`.
-    ///
-    /// # Errors
-    /// [`PlaceError::Io`] when the path cannot be made absolute.
     pub fn under(dir: &Path) -> Result<Self, PlaceError> {
         let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io { path: dir.into(), cause })?;
         Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })
@@ -138,9 +132,6 @@ impl Places {
     }
 
     /// Checks owner and mode of the configuration folder, where there is one.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when another user could change it.
     pub fn check_config(&self) -> Result<(), PlaceError> {
         for dir in self.root.iter().chain([&self.config]) {
             check_folder(dir, fs::metadata(dir))?;
@@ -149,9 +140,6 @@ impl Places {
     }
 
     /// Checks owner and mode of the state folders that exist.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when one is a link, a file, or not the user's alone.
     pub fn check_state(&self) -> Result<(), PlaceError> {
         if let Some(root) = &self.root {
             check_folder(root, fs::metadata(root))?;
@@ -163,9 +151,6 @@ impl Places {
     }
 
     /// Makes the state folders (0700) where they are missing, and checks them.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when one cannot be made, or is not the user's alone.
     pub fn create_state(&self) -> Result<(), PlaceError> {
         if let Some(root) = &self.root {
             check_folder(root, fs::metadata(root))?;
@@ -219,9 +204,6 @@ in_state! {
 }
 
 /// Checks that only the user (or root) can change a file or folder.
-///
-/// # Errors
-/// [`PlaceError::Foreign`] or [`PlaceError::Loose`].
 pub fn check_owner(path: &Path, found: &Metadata) -> Result<(), PlaceError> {
     let (owner, me) = (found.uid(), rustix::process::geteuid().as_raw());
     if owner != me && owner != 0 {

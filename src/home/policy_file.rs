@@ -97,17 +97,12 @@ fn counted(problems: &[Problem]) -> String {
 }
 
 /// Reads the policy; the built-in default where the usual place has no file.
-///
-/// # Errors [`Broken`] when the file cannot be read or trusted, or is not a policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
     read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
 }
 
 /// The text of the policy; `None` where the usual place has no file.
-///
-/// # Errors
-/// The file cannot be read or trusted.
 pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
         // A link to nowhere is a policy that got lost, not one that never was.
@@ -122,9 +117,6 @@ pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
 }
 
 /// The text of a file that may be missing.
-///
-/// # Errors
-/// As [`text`].
 pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
     match text(path) {
         Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -133,17 +125,11 @@ pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
 }
 
 /// Reads a text as the policy that it would be in a file.
-///
-/// # Errors
-/// Every problem in it.
 pub fn read(text: &str) -> Result<Policy, Vec<Problem>> {
     parse::parse_at(text, &roots())
 }
 
 /// The text of the file, if only its owner could have written it.
-///
-/// # Errors
-/// [`Why`] it cannot be used.
 pub fn text(path: &Path) -> Result<String, Why> {
     // Checked before it is opened: opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
@@ -213,9 +199,6 @@ impl Accepted {
     }
 
     /// The text that was accepted; `None` where none was.
-    ///
-    /// # Errors
-    /// There is a copy that cannot be read or trusted.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
         text_if_any(&self.copy(policy))
     }
@@ -225,9 +208,6 @@ impl Accepted {
     ///
     /// Only the text that was written is accepted, which was made from the text that was read: what another program
     /// writes at the same time is not.
-    ///
-    /// # Errors
-    /// The error of the change itself, or [`NotKept`].
     pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;
@@ -245,9 +225,6 @@ impl Accepted {
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
     /// A copy is never removed, only emptied: otherwise the next text would count as the first one, and be trusted.
-    ///
-    /// # Errors
-    /// The state folder cannot be written.
     pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
         replace(&self.copy(policy), text.unwrap_or_default())
     }

@@ -30,9 +30,6 @@ pub fn is_url(word: &str) -> bool {
 
 impl Bridge {
     /// The bridge to `url`. `headers` are written `Name: value`; `variable` gives the value of `${NAME}`.
-    ///
-    /// # Errors
-    /// [`Unreachable`]: the URL or a header cannot be used.
     pub fn to(url: &str, headers: &[String], variable: impl Fn(&str) -> Option<String>) -> Result<Self, Unreachable> {
         let wrong = |what: &str, hint: &str| Err(Unreachable { what: what.to_owned(), hint: hint.to_owned() });
         let odd = |c: char| !c.is_ascii_graphic() || "\"<>\\^`{|}".contains(c);

@@ -23,9 +23,6 @@ pub struct User {
 pub struct Unknown(pub u32);
 
 /// Looks the user of this process up.
-///
-/// # Errors
-/// [`Unknown`] when there is no entry, or no absolute home in it.
 pub fn current() -> Result<User, Unknown> {
     let id = rustix::process::geteuid().as_raw();
     // Entries are short, except perhaps those of a directory service.

@@ -13,8 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
@@ -36,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What one wrapper may use, and who it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub server: String,
     pub session: String,
@@ -75,26 +74,30 @@ impl Record {
         Self { scope: self.scope.meet(outer.scope), above, ..self }
     }
 
-    fn json(&self, pid: u32, started: &str) -> Value {
-        json!({
-            "version": 1, "pid": pid, "started": started, "server": self.server, "session": self.session,
-            "scope": self.scope, "above": self.above,
-        })
+    /// As it is served by the process with this number and start time.
+    fn served(self, pid: u32, started: String) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Served { version: VERSION, pid, started, record: self })
     }
 
-    /// Reads the record of the process with this number and start time; `None` if it is invalid, or another process's.
-    fn read(value: &Value, pid: u32, started: &str) -> Option<Self> {
-        let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
-        let is_theirs = value.get("version")? == 1 && value.get("pid")? == pid && value.get("started")? == started;
-        let above = value.get("above")?.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned()));
-        is_theirs.then_some(())?;
-        Some(Self {
-            server: text("server")?,
-            session: text("session")?,
-            scope: Scope::deserialize(value.get("scope")?).ok()?,
-            above: above.collect::<Option<_>>()?,
-        })
+    /// Reads what the process with this number and start time serves; `None` if it is invalid, or another process's.
+    fn read(text: &str, pid: u32, started: &str) -> Option<Self> {
+        let served: Served = serde_json::from_str(text).ok()?;
+        let is_theirs = (served.version, served.pid, served.started.as_str()) == (VERSION, pid, started);
+        is_theirs.then_some(served.record)
     }
+}
+
+/// The version of what is served.
+const VERSION: u32 = 1;
+
+/// A record and whose it is.
+#[derive(Serialize, Deserialize)]
+struct Served {
+    version: u32,
+    pid: u32,
+    started: String,
+    #[serde(flatten)]
+    record: Record,
 }
 
 /// Serves this process's record to wrappers that will be started underneath it. Call it within a runtime.
@@ -112,7 +115,7 @@ pub fn serve(run: &Path, record: &Record) -> Result<ServedRecord, LinkError> {
     let listener = folder::listen(&place, &run.join(format!("{pid}.scope.new")))?;
     let listener =
         UnixListener::from_std(listener).map_err(|source| LinkError::Socket { path: place.clone(), source })?;
-    let task = tokio::spawn(tell(listener, record.json(pid, &started).to_string()));
+    let task = tokio::spawn(tell(listener, record.clone().served(pid, started)?));
     Ok(ServedRecord { place, task })
 }
 
@@ -181,13 +184,10 @@ async fn record_of(pid: u32, kin: &Kin, run_of: RunOf<'_>) -> Result<Option<Reco
     let home = home_of(&words);
     let why = match run_of(home.as_deref()).map(|run| place(&run, pid)) {
         Some(place) => match timeout(PATIENCE, ask(&place, pid)).await {
-            Ok(Ok(text)) => {
-                let value = serde_json::from_str(&text).unwrap_or_default();
-                match Record::read(&value, pid, &kin.started) {
-                    Some(record) => return Ok(Some(record)),
-                    None => "its record is not its own, or of another version".to_owned(),
-                }
-            }
+            Ok(Ok(text)) => match Record::read(&text, pid, &kin.started) {
+                Some(record) => return Ok(Some(record)),
+                None => "its record is not its own, or of another version".to_owned(),
+            },
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it does not answer".to_owned(),
         },
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))));
         let started = peer::kin(server.id()).unwrap().started;
         let spoofed = Record { server: "x".into(), session: "s2".into(), scope: Scope::default(), above: vec![] };
-        let told = spoofed.json(server.id(), &started).to_string();
+        let told = spoofed.clone().served(server.id(), started).unwrap();
         let listener = UnixListener::bind(place(&run, server.id())).unwrap();
         std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(told.as_bytes())));
         assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))), "it is not the process of that number");

@@ -36,9 +36,6 @@ impl Server {
     /// Opens the claimed name's socket in `run`, replacing what a dead wrapper left there.
     ///
     /// `me` is what every console receives first. Must be called within a tokio runtime with io and time.
-    ///
-    /// # Errors
-    /// The folder is not safe, something else is in the socket's place, or the system gives no socket.
     pub fn start(
         run: &Path,
         claim: &NameClaim,

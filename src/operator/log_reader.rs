@@ -36,9 +36,6 @@ use crate::policy::rule::Policy;
 const REPORT: u64 = 8;
 
 /// Starts the log reader. It ends with the last sender.
-///
-/// # Errors
-/// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<LogRequest>> {
     let (ask, inbox) = mpsc::channel();
     let trial = trial::start(sources.clone(), tell.clone())?;

@@ -154,9 +154,6 @@ fn with_its_own_name(text: &str, rule: &str) -> String {
 }
 
 /// The text of a rule as the file has it.
-///
-/// # Errors
-/// There is no such rule, or the file cannot be read.
 pub fn text(places: &Places, id: &str) -> Result<String, String> {
     let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())

@@ -42,9 +42,6 @@ const LISTED: usize = 40;
 const BACK: i64 = 30 * 86_400_000;
 
 /// Starts the thread. It ends with the last sender.
-///
-/// # Errors
-/// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
     let (ask, trials) = mpsc::channel();
     let runner = TrialRunner { sources, tell: Box::new(tell), trials, queue: VecDeque::new() };

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::{Mode, Unattended};
+use mcp_approve::home::config::Notices;
 use mcp_approve::home::config::approver::program;
-use mcp_approve::home::config::notices::Notices;
 use mcp_approve::home::config::value::duration;
 use mcp_approve::home::config::{self, APPROVAL_TIMEOUT, ConfigError, Drawing, Level, WrapSettings, settle};
 use mcp_approve::home::places::Places;

@@ -64,9 +64,6 @@ pub(super) fn mismatch(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, 
 const SHAPE: &str = "write a whole number and its unit, like 500ms, 60s, 5m or 1h";
 
 /// Reads one duration, up to 30 days.
-///
-/// # Errors
-/// What to write instead.
 pub fn duration(text: &str) -> Result<Duration, &'static str> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (number, unit) = text.split_at(digits);

@@ -6,7 +6,8 @@
 //! list of another that the command line does not run: so with any option that is not known to be harmless, the package
 //! is not certain.
 
-use crate::home::name::is_plain;
+use super::is_plain;
+use super::runner::{KNOWN, is_python};
 
 /// `npm:NAME` or `pypi:NAME`, without version.
 pub(super) fn package(words: &[&str]) -> Option<String> {
@@ -19,9 +20,9 @@ pub(super) fn package(words: &[&str]) -> Option<String> {
         ("pipx", "run") => (pypi, &rest[1..]),
         ("uv", "tool") if rest.get(1) == Some(&"run") => (pypi, &rest[2..]),
         ("deno", "run") => return deno(&rest[1..]),
-        ("docker" | "podman", "run") => return of_image(&rest[1..]).map(str::to_owned),
+        ("docker" | "podman", "run") => return of_image(&rest[1..]),
         ("node" | "bun", _) => return installed(rest.first()?),
-        (python, _) if super::runner::is_python(python) => return module(rest),
+        (python, _) if is_python(python) => return module(rest),
         _ => return None,
     };
     package(rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?)
@@ -79,34 +80,17 @@ fn pypi(spec: &str) -> Option<String> {
     (is_name && is_version).then(|| format!("pypi:{}", name.to_ascii_lowercase().replace(['_', '.'], "-")))
 }
 
-/// Images of the publisher that builds well-known servers from source, and the packages that they are built from.
-const IMAGES: &[(&str, &str)] = &[
-    ("mcp/brave-search", "npm:@modelcontextprotocol/server-brave-search"),
-    ("mcp/everart", "npm:@modelcontextprotocol/server-everart"),
-    ("mcp/everything", "npm:@modelcontextprotocol/server-everything"),
-    ("mcp/filesystem", "npm:@modelcontextprotocol/server-filesystem"),
-    ("mcp/git", "pypi:mcp-server-git"),
-    ("mcp/github", "npm:@modelcontextprotocol/server-github"),
-    ("mcp/google-maps", "npm:@modelcontextprotocol/server-google-maps"),
-    ("mcp/memory", "npm:@modelcontextprotocol/server-memory"),
-    ("mcp/postgres", "npm:@modelcontextprotocol/server-postgres"),
-    ("mcp/sentry", "pypi:mcp-server-sentry"),
-    ("mcp/sequentialthinking", "npm:@modelcontextprotocol/server-sequential-thinking"),
-    ("mcp/slack", "npm:@modelcontextprotocol/server-slack"),
-    ("mcp/sqlite", "pypi:mcp-server-sqlite"),
-];
-
 /// Folders of an image that hold data and no program.
 const DATA: &[&str] = &["/projects", "/workspace", "/workspaces", "/data", "/mnt", "/repo", "/repos", "/mcp"];
 
 /// The package that the words after `docker run` run.
-fn of_image(words: &[&str]) -> Option<&'static str> {
+fn of_image(words: &[&str]) -> Option<String> {
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         if !word.starts_with('-') {
             let image = word.strip_prefix("docker.io/").unwrap_or(word);
             let name = image.split([':', '@']).next().unwrap_or_default();
-            return IMAGES.iter().find(|(known, _)| *known == name).map(|(_, package)| *package);
+            return KNOWN.images.get(name).cloned();
         }
         let (option, joined) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         let harmless = match option {
@@ -114,7 +98,7 @@ fn of_image(words: &[&str]) -> Option<&'static str> {
                 joined.is_none()
             }
             "-e" | "--env" => is_setting(joined.or_else(|| words.next())?),
-            "-v" | "--volume" => is_data(volume(joined.or_else(|| words.next())?)),
+            "-v" | "--volume" => is_data(joined.or_else(|| words.next())?.split(':').nth(1)),
             "--mount" => is_data(mount(joined.or_else(|| words.next())?)),
             "--name" | "--network" | "--net" | "-m" | "--memory" | "--cpus" | "-l" | "--label" => {
                 joined.or_else(|| words.next()).is_some()
@@ -137,12 +121,7 @@ fn is_setting(variable: &str) -> bool {
             .any(|of| name.starts_with(of))
 }
 
-/// Where in the image a volume `HERE:THERE[:OPTIONS]` is.
-fn volume(volume: &str) -> Option<&str> {
-    volume.split(':').nth(1)
-}
-
-/// The same for `type=bind,src=HERE,dst=THERE`.
+/// Where in the image a mount `type=bind,src=HERE,dst=THERE` is.
 fn mount(mount: &str) -> Option<&str> {
     let mut pairs = mount.split(',').filter_map(|pair| pair.split_once('='));
     let mut places = pairs.by_ref().filter(|(key, _)| matches!(*key, "dst" | "target" | "destination"));
