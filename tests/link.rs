@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 mod bed;
+mod delegation;
 mod desktop;
 mod folder;
 mod newcomers;

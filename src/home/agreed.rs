@@ -16,7 +16,6 @@ use crate::pins::{PinStore, PinsError};
 /// How long a record may be on its way into the log.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why what is agreed to cannot be read or settled.
 #[derive(Debug, thiserror::Error)]
 pub enum AgreedError {
     #[error(transparent)]
@@ -26,7 +25,6 @@ pub enum AgreedError {
 }
 
 impl AgreedError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Pins(error) => error.hint(),
@@ -35,7 +33,6 @@ impl AgreedError {
     }
 }
 
-/// One agreement that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub kept: Kept,
@@ -147,7 +144,6 @@ fn entry(server: &str, now: i64) -> Entry {
     Entry::new(now, Kind::Agreed, &server.into(), &"review".into()).with("operator", user::name())
 }
 
-/// Why an entry was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error(transparent)]
@@ -157,7 +153,6 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Config(error) => error.hint(),

@@ -45,7 +45,6 @@ struct Line {
     since: String,
 }
 
-/// One agreement of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     pub agreement: Agreement,

@@ -25,7 +25,6 @@ use crate::wire::digest::Digest;
 /// How many changes can be undone.
 const KEPT: usize = 100;
 
-/// Why a policy file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     #[error(transparent)]
@@ -56,7 +55,6 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Place(error) => error.hint(),
@@ -90,7 +88,6 @@ pub struct RuleFile<'p> {
     pub by: By,
 }
 
-/// Where an operator changes rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Command,
@@ -224,7 +221,6 @@ impl Draft<'_> {
     }
 }
 
-/// How to undo one change.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     file: String,

@@ -117,14 +117,12 @@ pub struct Level {
     pub mismatch: Option<Mismatch>,
 }
 
-/// Why `config.toml` cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(transparent)]
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    /// Every problem in it.
     #[error("{} has errors:{}", path.display(), listed(path, problems))]
     Problems { path: PathBuf, problems: Vec<Problem> },
     #[error("the scope {} {why}", path.display())]
@@ -134,7 +132,6 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Place(error) => error.hint(),

@@ -43,14 +43,12 @@ pub struct Layers {
     stamps: Vec<Option<String>>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerFile {
     pub layer: Layer,
     pub place: PolicyPlace,
 }
 
-/// Why a text was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
     #[error("this wrapper does not read that policy")]

@@ -10,20 +10,9 @@ use std::ffi::OsString;
 
 use super::remote;
 use crate::pins::Launch;
+use runner::{KNOWN, lists};
 
-/// How long a name may be.
 const LONGEST: usize = 64;
-
-/// Words that name no server by themselves: then the folder above gives the name.
-const GENERIC: &[&str] = &[
-    "index", "main", "cli", "app", "run", "start", "__main__", "dist", "build", "src", "bin", "lib", "out", "target",
-    "debug", "release",
-];
-
-const EXTENSIONS: &[&str] = &[
-    "js", "mjs", "cjs", "ts", "mts", "cts", "py", "pyz", "jar", "sh", "rb", "php", "pl", "exe", "cmd", "bat", "git",
-    "whl", "tgz",
-];
 
 /// The name of the server that `command` starts.
 pub fn of_command(command: &[OsString]) -> String {
@@ -43,7 +32,6 @@ pub fn launch(name: &str, command: &[OsString]) -> Launch {
     Launch::new(name, command, target, package::package(&words))
 }
 
-/// Whether a text can be a server's name.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain)
 }
@@ -60,7 +48,7 @@ fn plain_name(target: &str) -> String {
             continue;
         }
         let name = without_filler(&stem);
-        let generic = GENERIC.contains(&name.to_ascii_lowercase().as_str());
+        let generic = lists(&KNOWN.generic, &name.to_ascii_lowercase());
         if !name.is_empty() && !generic {
             return name;
         }
@@ -83,7 +71,7 @@ fn without_version_and_extension(part: &str) -> String {
     let end = part.find(['@', '[', '<', '>', '=', '~', '!', ';']).unwrap_or(part.len());
     let mut stem = &part[..end];
     while let Some((before, extension)) = stem.rsplit_once('.') {
-        if before.is_empty() || !EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str()) {
+        if before.is_empty() || !lists(&KNOWN.extensions, &extension.to_ascii_lowercase()) {
             break;
         }
         stem = before;

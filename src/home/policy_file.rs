@@ -17,7 +17,6 @@ use crate::wire::digest::Digest;
 /// How many bytes a policy may have: it is text that people write.
 const CAP: u64 = 4 << 20;
 
-/// Which file holds the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyPlace {
     /// The usual place: without a file there, the built-in default applies.
@@ -27,12 +26,10 @@ pub enum PolicyPlace {
 }
 
 impl PolicyPlace {
-    /// The operator's own policy.
     pub fn own(places: &Places) -> Self {
         Self::Usual(places.policy_file())
     }
 
-    /// The path.
     pub fn path(&self) -> &Path {
         match self {
             Self::Usual(path) | Self::Named(path) => path,
@@ -40,7 +37,6 @@ impl PolicyPlace {
     }
 }
 
-/// A policy file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the policy {} {why}", path.display())]
 pub struct Broken {
@@ -48,7 +44,6 @@ pub struct Broken {
     pub why: Why,
 }
 
-/// What is wrong with a policy file.
 #[derive(Debug, thiserror::Error)]
 pub enum Why {
     #[error("cannot be read: {0}")]
@@ -62,7 +57,6 @@ pub enum Why {
 }
 
 impl Broken {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match &self.why {
             Why::Untrusted(error) => error.hint(),
@@ -169,7 +163,6 @@ pub struct Written {
 pub struct NotKept(io::Error);
 
 impl NotKept {
-    /// What to do next.
     pub const HINT: &str = "run `mcp-approve rules accept`";
 }
 
@@ -192,7 +185,6 @@ impl Accepted {
         self.traces.iter().any(|trace| trace.exists())
     }
 
-    /// Where the copy of a policy's text is.
     pub fn copy(&self, policy: &Path) -> PathBuf {
         let name = Digest::of(policy.as_os_str().as_encoded_bytes()).to_string();
         self.dir.join(format!("{}.toml", &name[..name.len().min(32)]))

@@ -15,7 +15,6 @@ pub struct Bridge {
     pub environment: Vec<(OsString, OsString)>,
 }
 
-/// Why a server cannot be reached as it is asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct Unreachable {

@@ -260,7 +260,7 @@ async fn delegated(
         let places = home.map_or_else(Places::of_user, Places::under);
         places.ok().map(|places| places.run_dir())
     };
-    let (scope, above) = match delegation::inherited(&run_of).await {
+    let (scope, above) = match delegation::inherited(std::process::id(), &run_of).await {
         Ok(None) => (own, Vec::new()),
         Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
         Err(why) => {

@@ -77,7 +77,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest answer: some hundred bytes for each call.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// What waits.
 #[derive(Debug, Default)]
 pub struct Peeked {
     /// The oldest first.

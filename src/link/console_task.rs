@@ -2,8 +2,8 @@
 //! makes itself are refusals.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -34,7 +34,6 @@ pub(super) enum TaskCommand {
     Forbid(u32),
 }
 
-/// What a console's reader received.
 enum Incoming {
     Line(Vec<u8>),
     End,
@@ -299,7 +298,6 @@ pub(super) enum Weight {
     Activity,
 }
 
-/// What happens once a line is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
     Nothing,
@@ -325,20 +323,17 @@ struct Outbox {
     gauge: Arc<Gauge>,
 }
 
-/// The writer's progress.
 struct Gauge {
-    start: Instant,
     waiting: AtomicUsize,
-    /// When the console last took something, in milliseconds since `start`.
-    moved: AtomicU64,
+    /// When the console last took something.
+    moved: Mutex<Instant>,
 }
 
 impl Outbox {
     /// Starts the writer, which calls `written` after every line with [`Then::Tell`].
     fn open(stream: OwnedWriteHalf, written: impl Fn() + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, queue) = mpsc::unbounded_channel();
-        let gauge = Gauge { start: Instant::now(), waiting: AtomicUsize::new(0), moved: AtomicU64::new(0) };
-        let gauge = Arc::new(gauge);
+        let gauge = Arc::new(Gauge { waiting: AtomicUsize::new(0), moved: Mutex::new(Instant::now()) });
         let writer = tokio::spawn(write(stream, queue, Arc::clone(&gauge), written));
         (Self { lines, gauge }, writer)
     }
@@ -353,9 +348,9 @@ impl Outbox {
         }
         if waiting == 0 {
             // There was nothing to read until now.
-            self.gauge.move_now();
+            *self.gauge.moved() = Instant::now();
         }
-        if with > MOST || (with > MUCH && self.gauge.is_stalled()) {
+        if with > MOST || (with > MUCH && self.gauge.moved().elapsed() > STALL) {
             return Put::LetGo;
         }
         self.gauge.waiting.fetch_add(length, Ordering::Relaxed);
@@ -367,17 +362,8 @@ impl Outbox {
 }
 
 impl Gauge {
-    fn since_start(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn move_now(&self) {
-        self.moved.store(self.since_start(), Ordering::Relaxed);
-    }
-
-    fn is_stalled(&self) -> bool {
-        let still = self.since_start().saturating_sub(self.moved.load(Ordering::Relaxed));
-        Duration::from_millis(still) > STALL
+    fn moved(&self) -> MutexGuard<'_, Instant> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -395,7 +381,7 @@ async fn write(
                 Ok(put) => {
                     rest = &rest[put..];
                     gauge.waiting.fetch_sub(put, Ordering::Relaxed);
-                    gauge.move_now();
+                    *gauge.moved() = Instant::now();
                 }
             }
         }

@@ -27,7 +27,6 @@ use crate::policy::scope::Scope;
 const DEPTH: usize = 64;
 /// How often they are followed again when one of them ends meanwhile.
 const ATTEMPTS: usize = 8;
-/// The longest record that is read.
 const LONGEST: u64 = 64 << 20;
 /// How long either side of a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -64,7 +63,8 @@ impl Record {
 
     /// This record underneath an outer one. A server can serve any record for its own process, so a record can only
     /// narrow what those above it leave.
-    fn under(self, outer: Self) -> Self {
+    #[must_use]
+    pub fn under(self, outer: Self) -> Self {
         let mut above = outer.chain();
         for one in self.above {
             if !above.contains(&one) {
@@ -87,10 +87,8 @@ impl Record {
     }
 }
 
-/// The version of what is served.
 const VERSION: u32 = 1;
 
-/// A record and whose it is.
 #[derive(Serialize, Deserialize)]
 struct Served {
     version: u32,
@@ -136,15 +134,14 @@ async fn tell(listener: UnixListener, record: String) {
 /// The runtime folder below what `--home` names, or that of the user.
 pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 
-/// The record of all wrappers above this process together, in the name of the nearest; `None` if there are none.
+/// The record of all wrappers above a process together, in the name of the nearest; `None` if there are none.
 ///
 /// # Errors
 /// Why the record is unknown although there is a wrapper above: then nothing may be used.
-pub async fn inherited(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
-    let us = std::process::id();
+pub async fn inherited(of: u32, run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     // An ancestor may end while they are followed; its children then have another parent.
     for _ in 0..ATTEMPTS {
-        if let Some(found) = follow(us, run_of).await {
+        if let Some(found) = follow(of, run_of).await {
             return found;
         }
     }
@@ -152,8 +149,8 @@ pub async fn inherited(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
 }
 
 /// Follows the ancestors once; `None` where one of them has just ended.
-async fn follow(us: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, String>> {
-    let (mut below, mut at) = (us, peer::kin(us)?.parent);
+async fn follow(of: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, String>> {
+    let (mut below, mut at) = (of, peer::kin(of)?.parent);
     let mut nearest: Option<Record> = None;
     for _ in 0..DEPTH {
         if at <= 1 {
@@ -217,7 +214,7 @@ pub fn take_name() {
 }
 
 /// Whether a command line is that of a wrapper; `is_named` where its process has the name of one.
-fn wraps(words: &[String], is_named: bool) -> bool {
+pub fn wraps(words: &[String], is_named: bool) -> bool {
     let Some((program, words)) = words.split_first() else { return false };
     let is_ours = |program: &str| {
         Path::new(program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("mcp-approve"))
@@ -235,7 +232,7 @@ fn wraps(words: &[String], is_named: bool) -> bool {
 }
 
 /// What a wrapper's command line names as `--home`.
-fn home_of(words: &[String]) -> Option<PathBuf> {
+pub fn home_of(words: &[String]) -> Option<PathBuf> {
     let mut given = words.iter().skip(1).take_while(|word| *word != "--");
     let mut home = None;
     while let Some(word) = given.next() {
@@ -281,110 +278,5 @@ impl Drop for ServedRecord {
         self.task.abort();
         // If it stays, no process listens there.
         let _ = fs::remove_file(&self.place);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{BufRead as _, BufReader, Write as _};
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::os::unix::net::UnixListener;
-    use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
-
-    use super::{NAME, Record, ask, follow, fs, home_of, peer, place, record_of, serve, take_name, wraps};
-    use crate::policy::scope::{Limit, Scope};
-
-    fn record() -> Record {
-        let scope = Scope::of(Limit::Nothing("a test".into()));
-        Record { server: "agents".into(), session: "s1".into(), scope, above: vec!["outer".into()] }
-    }
-
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').map(str::to_owned).collect()
-    }
-
-    #[tokio::test]
-    async fn a_record_is_told_while_its_wrapper_lives_and_by_no_other_process() {
-        let run = tempfile::tempdir().unwrap();
-        let run = run.path().join("run");
-        let us = std::process::id();
-        let kin = peer::kin(us).unwrap();
-        let run_of = |_: Option<&Path>| Some(run.clone());
-        let served = serve(&run, &record()).unwrap();
-        assert_eq!(record_of(us, &kin, &run_of).await, Ok(Some(record())));
-        assert_eq!(record().chain(), ["outer", "agents (nothing, session s1)"]);
-        assert_eq!(fs::metadata(place(&run, us)).unwrap().permissions().mode() & 0o777, 0o600);
-        let other = peer::Kin { started: "another time".into(), ..peer::kin(us).unwrap() };
-        assert_eq!(record_of(us, &other, &run_of).await, Ok(None), "a test is no wrapper");
-        // This socket's name is not of our process.
-        let parent = peer::kin(us).unwrap().parent;
-        fs::rename(place(&run, us), place(&run, parent)).unwrap();
-        let error = ask(&place(&run, parent), parent).await.unwrap_err();
-        assert_eq!(error.to_string(), "another process answers in its place");
-        fs::rename(place(&run, parent), place(&run, us)).unwrap();
-        drop(served);
-        assert!(!place(&run, us).exists());
-    }
-
-    #[tokio::test]
-    async fn a_record_that_a_server_tells_of_itself_or_of_another_widens_nothing() {
-        let run = tempfile::tempdir().unwrap();
-        let run = run.path().join("run");
-        let _served = serve(&run, &record()).unwrap();
-        // A server below us, and one below that, which prints its process id.
-        let mut server = Command::new("sh");
-        server.args(["-c", "sh -c 'echo $$; read -r end'; :"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut server = server.spawn().unwrap();
-        let mut inner = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut inner).unwrap();
-        let inner = inner.trim().parse().unwrap();
-
-        let run_of = |_: Option<&Path>| Some(run.clone());
-        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))));
-        let started = peer::kin(server.id()).unwrap().started;
-        let spoofed = Record { server: "x".into(), session: "s2".into(), scope: Scope::default(), above: vec![] };
-        let told = spoofed.clone().served(server.id(), started).unwrap();
-        let listener = UnixListener::bind(place(&run, server.id())).unwrap();
-        std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(told.as_bytes())));
-        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))), "it is not the process of that number");
-        // Even if it were read, it would widen nothing.
-        let found = spoofed.under(record());
-        assert_eq!((found.scope.clone(), found.above.clone()), (record().scope, record().chain()));
-        assert_eq!(found.clone().under(record()), found, "an honest one names those above it already");
-        drop(server.stdin.take());
-        server.wait().unwrap();
-    }
-
-    #[test]
-    fn a_wrapper_is_known_by_its_command_line() {
-        for (line, is_wrapper) in [
-            ("mcp-approve -- npx server", true),
-            ("/usr/bin/mcp-approve --role viewer -- npx server", true),
-            ("mcp-approve wrap --home=/x -- npx", true),
-            ("mcp-approve --home /x -- npx", true),
-            ("mcp-approve --name lattice -- npx", true),
-            ("mcp-approve lattice caps -- npx server", false),
-            ("mcp-approve --home /x lattice caps -- npx server", false),
-            ("mcp-approve demo-agent -- mcp-approve -- npx server", false),
-            ("mcp-approve demo", false),
-            ("node server.js -- x", false),
-        ] {
-            assert_eq!(wraps(&words(line), false), is_wrapper, "{line}");
-        }
-        assert!(!wraps(&[], true));
-        // With another file name, it is recognised by its process name.
-        let renamed = words("/opt/held --name files -- server");
-        assert!(wraps(&renamed, true) && !wraps(&renamed, false));
-        assert!(!wraps(&words("/opt/held console"), true));
-        if cfg!(target_os = "linux") {
-            let kept = peer::name(std::process::id());
-            take_name();
-            assert_eq!(peer::name(std::process::id()).as_deref(), Some(NAME));
-            fs::write("/proc/self/comm", kept.unwrap()).unwrap();
-        }
-        assert_eq!(home_of(&words("mcp-approve --home /x -- --home /y")), Some(PathBuf::from("/x")));
-        assert_eq!(home_of(&words("mcp-approve --home=/x -- y")), Some(PathBuf::from("/x")));
-        assert_eq!(home_of(&words("mcp-approve -- --home /y")), None);
     }
 }

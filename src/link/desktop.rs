@@ -22,14 +22,12 @@ const BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 /// The script takes the words as an argument, so that nothing in them is run.
 const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with title \"mcp-approve\"\nend run";
 
-/// A program that shows notices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Program {
     path: PathBuf,
     speaks: Speaks,
 }
 
-/// How a program takes its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     /// Linux and the BSDs: `notify-send`.
@@ -84,7 +82,6 @@ impl Desktop {
         Self { program: folders.iter().find_map(|folder| Program::in_folder(folder.as_ref())), last: None }
     }
 
-    /// Whether there is such a program.
     pub fn is_there(&self) -> bool {
         self.program.is_some()
     }

@@ -77,8 +77,6 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
 pub struct NameClaim {
     name: String,
     socket: PathBuf,
-    /// Where the socket is prepared before it is moved into place.
-    draft: PathBuf,
     /// Open for the lock on it.
     _lock: OwnedFd,
 }
@@ -95,8 +93,8 @@ impl NameClaim {
             };
             let socket = run.join(format!("{stem}.sock"));
             check_length(&socket)?;
-            if let Some(lock) = lock(&run.join(format!("{stem}.lock")))? {
-                return Ok(Self { name, draft: run.join(format!("{stem}.new")), socket, _lock: lock });
+            if let Some(_lock) = lock(&socket.with_extension("lock"))? {
+                return Ok(Self { name, socket, _lock });
             }
         }
         Err(LinkError::NamesTaken { name: wanted.to_owned(), count: MOST_OF_A_NAME })
@@ -107,13 +105,12 @@ impl NameClaim {
         &self.name
     }
 
-    /// Where this wrapper's socket is.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
     pub(super) fn bind(&self) -> Result<UnixListener, LinkError> {
-        listen(&self.socket, &self.draft)
+        listen(&self.socket, &self.socket.with_extension("new"))
     }
 }
 

@@ -58,7 +58,6 @@ impl Server {
         Ok(Self { commands, attached, task: tokio::spawn(task.run(taken)), socket, inode })
     }
 
-    /// Sends a message to one console, unless it is gone.
     pub fn send(&self, console: ConsoleId, message: &FromWrapper) {
         self.tell(std::iter::once(console), message);
     }
@@ -80,7 +79,6 @@ impl Server {
         }
     }
 
-    /// How many consoles may decide now.
     pub fn attached(&self) -> usize {
         self.attached.load(Ordering::Relaxed)
     }

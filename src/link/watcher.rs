@@ -51,7 +51,6 @@ impl Watcher {
         Self { run, hello, on, tell, sockets: HashMap::new(), complained: None }
     }
 
-    /// Works until it is asked to end.
     pub(super) fn run(mut self, jobs: &mpsc::Receiver<WatcherJob>) {
         let mut next = Instant::now();
         loop {
@@ -201,7 +200,6 @@ impl KnownSocket {
     }
 }
 
-/// What the watcher is asked to do.
 pub(super) enum WatcherJob {
     Send {
         session: String,
@@ -217,7 +215,6 @@ pub(super) enum WatcherJob {
     Mute {
         key: Key,
     },
-    /// A reader has come to an end.
     Lost {
         key: Key,
         parting: Parting,
@@ -225,7 +222,6 @@ pub(super) enum WatcherJob {
     End,
 }
 
-/// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parting {
     /// Before it was connected: trying again at once would not help.
@@ -309,14 +305,12 @@ fn listen_until_gone(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -
 
 struct Lines<'a>(BufReader<&'a UnixStream>);
 
-/// Why there is no further line.
 enum Ending {
     Closed,
     TooLong,
 }
 
 impl Lines<'_> {
-    /// The next whole line.
     fn next(&mut self) -> Result<Vec<u8>, Ending> {
         let mut line = Vec::new();
         match (&mut self.0).take(LONGEST_FROM_WRAPPER as u64).read_until(b'\n', &mut line) {

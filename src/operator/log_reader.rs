@@ -66,7 +66,6 @@ struct LogReader {
     inbox: Receiver<LogRequest>,
     reader: Option<Reader>,
     index: Option<Index>,
-    /// Filling the index.
     filling: Work,
     searching: Option<Searching>,
     counts: Counts,
@@ -74,7 +73,6 @@ struct LogReader {
     remembered: u64,
     counting: Work,
     checking: Option<Checking>,
-    /// To the thread that tries rules on past calls.
     trial: Sender<Trial>,
 }
 
@@ -135,7 +133,6 @@ impl LogReader {
         }
     }
 
-    /// Gives up all unfinished work.
     fn rest(&mut self) {
         self.searching = None;
         self.counting = Work::Idle;

@@ -108,16 +108,25 @@ pub struct Except {
     pub condition: String,
 }
 
-/// A change of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleChange {
     /// Takes this rule out of the file it is in, where that is the operator's own.
-    Remove { id: String, file: PathBuf },
+    Remove {
+        id: String,
+        file: PathBuf,
+    },
     /// Puts this text in the place of this rule, on the same terms.
-    Replace { id: String, file: PathBuf, text: String },
+    Replace {
+        id: String,
+        file: PathBuf,
+        text: String,
+    },
     /// Switches this rule on or off, on the same terms.
-    Switch { id: String, file: PathBuf, to: Switch },
-    /// Takes the last change back.
+    Switch {
+        id: String,
+        file: PathBuf,
+        to: Switch,
+    },
     Undo,
 }
 

@@ -36,7 +36,6 @@ use crate::wire::number::counted;
 
 /// How many calls are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
-/// Past calls that are listed.
 const LISTED: usize = 40;
 /// How far back a policy is replayed, in milliseconds.
 const BACK: i64 = 30 * 86_400_000;
@@ -232,7 +231,6 @@ fn coverage(walked: Walked, calls: usize) -> Coverage {
     }
 }
 
-/// What one rule matched so far.
 #[derive(Default)]
 struct RuleMatches {
     counts: Matched,
@@ -280,7 +278,6 @@ impl Replayed {
 }
 
 impl PastLine {
-    /// The line of a call.
     pub fn of(call: &PastCall) -> Self {
         Self {
             time: call.time,
@@ -293,7 +290,6 @@ impl PastLine {
     }
 }
 
-/// Rules that the console offers.
 const OFFERED: usize = 5;
 /// How long a suggested allow rule lasts: a forgotten one does not stay in force.
 const LASTS: i64 = 30 * 86_400_000;

@@ -115,7 +115,6 @@ pub struct Words {
 }
 
 impl Words {
-    /// Takes the words out of a definition.
     pub fn of(tool: &Tool) -> Self {
         let mut parameters = String::new();
         if let Some(Value::Object(properties)) = tool.input_schema.get("properties") {

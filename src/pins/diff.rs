@@ -32,7 +32,6 @@ pub struct Grown {
 }
 
 impl Grown {
-    /// In one line.
     pub fn words(&self) -> String {
         match &self.before {
             Some(before) => format!("wider capability: {}; it was {before}", self.now),

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use crate::behavior::secrets;
 use crate::wire::digest::{Digest, Hasher, StreamHasher};
 
-/// How a server is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The server's name in rules and tickets, without `#2`.
@@ -32,7 +31,6 @@ pub struct Launch {
     target: Option<String>,
 }
 
-/// A file that is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub path: PathBuf,
@@ -40,7 +38,6 @@ pub struct Part {
     pub counts: Counts,
 }
 
-/// What counts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     Content,
@@ -122,7 +119,6 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     Ok(format!("{dev} {ino} {size} {}.{} {}.{}", content.0, content.1, change.0, change.1))
 }
 
-/// The digest of a whole file.
 pub fn digest(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = StreamHasher::default();

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::row::{Row, Tone, foreign, ours, quiet};
 
-/// The columns of a list, from the left.
 #[derive(Clone, Debug, Default)]
 pub struct Columns(Vec<Column>);
 
@@ -16,7 +15,6 @@ struct Column {
     fit: Fit,
 }
 
-/// How a cell fills its column.
 #[derive(Clone, Copy, Debug)]
 enum Fit {
     /// From the left, cut where it is too long.
@@ -78,7 +76,6 @@ impl Columns {
         self
     }
 
-    /// The names above the list.
     pub fn heading(&self) -> Row {
         self.row(self.0.iter().map(|column| quiet(column.name)))
     }
@@ -143,7 +140,6 @@ impl NameColumn {
         heads.into_iter().find(|column| shown(column).len() == names.len())
     }
 
-    /// One of the names.
     pub fn cell(&self, tone: Tone, name: &str) -> Row {
         let name = foreign(tone, name);
         if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }

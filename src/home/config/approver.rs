@@ -21,7 +21,6 @@ pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/
 /// How long an approver may take, unless its table says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How one approver is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     pub name: String,
@@ -29,11 +28,9 @@ pub struct Callback {
     pub command: Vec<OsString>,
     /// The folder it runs in, which is the operator's: in the host's, an agent may have put files of the same names.
     pub folder: PathBuf,
-    /// How long it may take.
     pub timeout: Duration,
 }
 
-/// Reads all of them.
 pub(super) fn read_all<'t>(
     reading: &mut Reading<'t>,
     value: &Spanned<DeValue<'t>>,

@@ -13,7 +13,6 @@ use crate::policy::role::{OnServers, Requirement, Role};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 
-/// A role as it is written.
 struct Written {
     role: Role,
     inherits: Vec<(String, Range<usize>)>,
@@ -122,7 +121,6 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
     roles
 }
 
-/// Reads `[tools.NAME]`.
 fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Requirement> {
     let mut requirements = Vec::new();
     for (key, value) in reading.table(value, "tools").into_iter().flatten() {

@@ -12,6 +12,8 @@ pub(super) static KNOWN: LazyLock<Runners> =
 #[derive(Default, Deserialize)]
 pub(super) struct Runners {
     runner: Vec<Runner>,
+    pub(super) generic: String,
+    pub(super) extensions: String,
     pub(super) images: HashMap<String, String>,
 }
 
@@ -80,7 +82,6 @@ impl Runner {
         if self.before.is_empty() { Some(words) } else { self.before.iter().find_map(follows) }
     }
 
-    /// The first word after the options.
     fn target<'w>(&self, words: &[&'w str]) -> Option<&'w str> {
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
@@ -107,6 +108,6 @@ impl Runner {
     }
 }
 
-fn lists(list: &str, option: &str) -> bool {
+pub(super) fn lists(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|listed| listed == option)
 }
