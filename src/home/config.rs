@@ -24,7 +24,7 @@ use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, PolicyPlace, Why};
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Problem, Reading};
-use crate::policy::role::Role;
+use crate::policy::role::{Role, ToolProfile};
 use crate::policy::scope::{Limit, Scope};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
@@ -170,7 +170,7 @@ impl Level {
 
 /// Joins what the command line says with `config.toml`, for the server that `command` starts.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles, notices } = load(places)?;
+    let Config { top, servers, approvers, roles, notices, .. } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -216,6 +216,11 @@ pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
     find_role(load(places)?.roles, name)
 }
 
+/// What the operator writes of tools.
+pub fn tools(places: &Places) -> Result<Vec<ToolProfile>, ConfigError> {
+    Ok(load(places)?.tools)
+}
+
 fn find_role(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
     let known = roles.iter().map(|role| role.name.clone()).collect();
     let found = roles.into_iter().find(|role| role.name == name);
@@ -255,6 +260,7 @@ struct Config {
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
     roles: Vec<Role>,
+    tools: Vec<ToolProfile>,
     notices: Notices,
 }
 
@@ -291,10 +297,11 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
-    let roles = role::read_all(&mut reading, document);
+    let tools = role::tools(&mut reading, document);
+    let roles = role::read_all(&mut reading, document, &tools);
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document) })
+        Ok(Config { top, servers, approvers, roles, tools, notices: Notices::of(document) })
     } else {
         Err(problems)
     }

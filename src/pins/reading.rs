@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rusqlite::{OptionalExtension as _, Row};
 
-use super::columns::{Argument, FORMER, PIN, arguments, asked, changed, pin, words};
+use super::columns::{Argument, FORMER, PIN, alike, arguments, asked, changed, pin, words};
 use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
@@ -132,10 +132,18 @@ impl PinStore {
                 db.prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
             let mut found = BTreeMap::new();
             for word in &words {
-                let hits = rows.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
-                let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
-                let weight = rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
-                hits.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score * weight);
+                let mut of_word = BTreeMap::new();
+                for (text, factor) in std::iter::once((word.as_str(), 1.0)).chain(alike(word).map(|one| (one, ALIKE))) {
+                    let hits =
+                        rows.query_map([format!("\"{text}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
+                    let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
+                    let weight = factor * rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
+                    for (id, score) in hits {
+                        let best = of_word.entry(id).or_insert(0.0_f64);
+                        *best = best.max(score * weight);
+                    }
+                }
+                of_word.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score);
             }
             let mut found: Vec<_> = found.into_iter().collect();
             found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -143,6 +151,9 @@ impl PinStore {
         })
     }
 }
+
+/// What a word counts that only means about the same as the one that was asked for.
+const ALIKE: f64 = 0.5;
 
 /// The factor from SQLite's weight of a word to ours, by how many of all tools have the word. SQLite's is next to
 /// nothing (1e-6) once half of them have it, which in a small catalogue is every word that fits. Ours is 1 or more.

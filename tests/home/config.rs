@@ -96,7 +96,7 @@ fn a_role_has_what_it_inherits() {
     let (_home, places) = home(text);
     let granted = |name: &str| {
         let role = config::role(&places, name).unwrap();
-        assert_eq!(role.requires.len(), 1, "{name}");
+        assert_eq!(role.tools.len(), 1, "{name}");
         role.capabilities.iter().map(|glob| glob.text().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(granted("viewer"), ["*:read", "logs:*"]);
@@ -148,6 +148,8 @@ fn a_role_that_inherits_what_it_cannot_is_a_problem() {
         ("[roles.viewer]\nservers = \"d\"\n[roles.b]\ninherits = \"viewer\"\nservers = \"p\"\n", "two roles"),
         ("[tools.\"[\"]\nrequires = \"x\"\n", "names no tools"),
         ("[tools.a]\nrequire = \"x\"\n", "did you mean `requires`"),
+        ("[tools.a]\ncost = \"dear\"\n", "one of: free, low, medium, high"),
+        ("[tools.a]\nlatency = 5\n", "a text in quotes"),
     ] {
         let problem = problems(text);
         assert!(problem.contains(says), "{text}: {problem}");

@@ -15,10 +15,9 @@ use crate::pins::reading::StoredTool;
 use crate::wire::number::counted;
 
 /// The object of a listing.
-pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
+pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
-    let profile = Profile::of(tool, behavior);
     let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
     json!({
         "server": server.name,
@@ -39,7 +38,10 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "idempotent": profile.idempotence.word(),
         "declared_cost": profile.cost.map(CostTier::word),
         "declared_latency_ms": profile.latency_ms,
+        "cost_author": profile.cost_author.word(),
         "declared_capabilities": profile.capabilities,
+        "capabilities_author": profile.capabilities_author.word(),
+        "declared_version": profile.version,
         "requires": profile.requires,
         "version": known.pin.version,
         "pin": known.pin_state.word(),

@@ -6,10 +6,11 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::value::check_name;
+use super::value::{check_name, duration, parsed};
+use crate::behavior::profile::{CostTier, SideEffects, Written as Profile};
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, globs};
-use crate::policy::role::{OnServers, Requirement, Role};
+use crate::policy::role::{OnServers, Role, ToolProfile};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 
@@ -18,9 +19,8 @@ struct Written {
     inherits: Vec<(String, Range<usize>)>,
 }
 
-/// Reads all roles; the built-in ones come first, with what the configuration adds to them.
-pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<Role> {
-    let requires = document.get("tools").map(|value| requirements(reading, value)).unwrap_or_default();
+/// Reads all roles; the built-in ones come first, with what the configuration adds to them. `tools` is what it says of tools.
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>, tools: &[ToolProfile]) -> Vec<Role> {
     let mut written = Vec::new();
     let tables = document.get("roles").and_then(|value| reading.table(value, "roles"));
     for (key, value) in tables.into_iter().flatten() {
@@ -32,7 +32,7 @@ pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) ->
     }
     let mut roles = resolve(reading, written);
     for role in &mut roles {
-        role.requires.clone_from(&requires);
+        role.tools = tools.to_vec();
     }
     roles
 }
@@ -121,9 +121,13 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
     roles
 }
 
-fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Requirement> {
-    let mut requirements = Vec::new();
-    for (key, value) in reading.table(value, "tools").into_iter().flatten() {
+const TOOL_KEYS: &[&str] = &["requires", "capabilities", "cost", "latency", "side_effects", "idempotent"];
+
+/// Reads `[tools.NAME]`: what the operator writes of tools.
+pub(super) fn tools<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<ToolProfile> {
+    let mut found = Vec::new();
+    let all = document.get("tools").and_then(|value| reading.table(value, "tools"));
+    for (key, value) in all.into_iter().flatten() {
         let tools = match Glob::new(key.get_ref()) {
             Ok(tools) => tools,
             Err(error) => {
@@ -132,15 +136,27 @@ fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> 
                 continue;
             }
         };
+        let mut written = Profile::default();
         for (key, value) in reading.table(value, "tools").into_iter().flatten() {
-            match key.get_ref().as_ref() {
-                "requires" => {
-                    let entitlements = reading.texts(value, "requires").into_iter().map(|(_, text)| text).collect();
-                    requirements.push(Requirement(tools.clone(), entitlements));
+            let name = key.get_ref().as_ref();
+            match name {
+                "requires" => written.requires = Some(words(reading, value, name)),
+                "capabilities" => written.capabilities = Some(words(reading, value, name)),
+                "cost" => written.cost = reading.word(value, name, CostTier::WORDS),
+                "latency" => {
+                    let latency = parsed(reading, value, name, duration);
+                    written.latency_ms = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
                 }
-                other => reading.unknown_key(key.span(), other, &["requires"]),
+                "side_effects" => written.side_effects = reading.word(value, name, SideEffects::WORDS),
+                "idempotent" => written.idempotent = reading.switch(value, name),
+                other => reading.unknown_key(key.span(), other, TOOL_KEYS),
             }
         }
+        found.push(ToolProfile { tools, written });
     }
-    requirements
+    found
+}
+
+fn words(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<String> {
+    reading.texts(value, key).into_iter().map(|(_, text)| text).collect()
 }
