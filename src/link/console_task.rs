@@ -173,7 +173,7 @@ impl ConsoleTask {
             }
             Attachment::Attached => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. } | FromConsole::Peek { .. }) => {
-                    self.garbage(id, "a second greeting".to_owned())
+                    self.garbage(id, "a second greeting".to_owned());
                 }
                 Ok(message) => self.say(FromConsoles::Said { console: id, message }),
                 Err(error) => self.garbage(id, error.to_string()),

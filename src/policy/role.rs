@@ -102,7 +102,8 @@ impl Role {
         let words = if required.is_empty() { capabilities } else { required };
         let (mutability, action) = (behavior.identity.mutability, behavior.identity.action);
         let may_change = behavior.disputed || mutability == Mutability::Mutates && action != Action::Unknown;
-        if !words.is_empty() && !(may_change && words.iter().all(|word| word.ends_with(":read"))) {
+        let reads_alone = words.iter().all(|word| word.ends_with(":read"));
+        if !words.is_empty() && (!may_change || !reads_alone) {
             let missing: Vec<String> = words.into_iter().filter(|word| !self.grants(server, word)).collect();
             return (!missing.is_empty()).then_some(Lacks::Capability(missing));
         }

@@ -117,9 +117,9 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
             Marks::After(_) | Marks::Forbidden => Marks::After(0),
         };
         if escaped.is_empty() {
-            out.show(&text[at..at + len])
+            out.show(&text[at..at + len]);
         } else {
-            out.escape(escaped)
+            out.escape(escaped);
         }
         at += len;
     }
