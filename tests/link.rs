@@ -16,6 +16,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
 
 mod bed;
+mod delegation;
+mod desktop;
 mod folder;
 mod newcomers;
 mod odd_peers;

@@ -45,8 +45,9 @@ const PAIRS: &[(&str, &str, &str)] = &[
     ("LOW", "git_log", "git_show"),
 ];
 
+/// Some pairs are not the paper's own, since its servers have changed: its figure and this one cannot be compared.
 #[test]
-fn the_confusable_pairs_are_separated_better_than_by_the_paper() {
+fn no_critical_or_high_pair_shares_an_identity_and_few_others_do() {
     let tools = tools();
     let identity = |name: &str| tools[name].behavior.identity.hash();
     let mut separated = 0;

@@ -3,6 +3,7 @@
 mod agreed;
 mod curated;
 mod gate;
+mod launch;
 mod memory;
 mod page;
 mod roles;

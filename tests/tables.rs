@@ -12,9 +12,11 @@
 mod audit;
 mod behavior;
 mod capability;
+mod home;
 mod hosts;
 mod paper;
 mod policy;
 mod signing;
+mod text;
 mod tidy;
 mod wire;

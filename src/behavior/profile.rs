@@ -1,6 +1,7 @@
 //! The tool capability profile: side effects, idempotence, costs. Its tags are made by `tags`; what was observed of a tool is
 //! in the log.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::conclude::Behavior;
@@ -12,6 +13,7 @@ words! {
     /// What calling a tool leaves behind.
     SideEffects {
         None = "none",
+        Read = "read",
         Write = "write",
         Delete = "delete",
     }
@@ -39,6 +41,38 @@ words! {
     }
 }
 
+/// What the operator writes of some tools: each key counts instead of what their server declares of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Written {
+    /// What a role must grant, all of it, beside what the server requires.
+    pub requires: Option<Vec<String>>,
+    /// The tool's capabilities: what a role must grant where nothing is required.
+    pub capabilities: Option<Vec<String>>,
+    pub cost: Option<CostTier>,
+    pub latency_ms: Option<u64>,
+    pub side_effects: Option<SideEffects>,
+    pub idempotent: Option<bool>,
+}
+
+words! {
+    /// Who says a part of a profile.
+    Author {
+        Operator = "operator",
+        Server = "server",
+    }
+}
+
+impl Author {
+    /// In words: `2 s, says its server`.
+    pub fn says(self) -> &'static str {
+        match self {
+            Self::Operator => "says your config.toml",
+            Self::Server => "says its server",
+        }
+    }
+}
+
 /// What a tool can do, as a role would name it. What its server declares, at the definition's top or in `_meta`, makes it no
 /// safer than it was found to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,10 +83,15 @@ pub struct Profile {
     pub cost: Option<CostTier>,
     /// How long a call takes, as the server says; `None` where it does not.
     pub latency_ms: Option<u64>,
-    /// The tags that the server gives the tool: for people, granted by nothing. Foreign text.
+    /// Who says what it costs and how long it takes.
+    pub cost_author: Author,
+    /// The tags that the operator, or else the server, gives the tool. Foreign text.
     pub capabilities: Vec<String>,
-    /// What its server declares, as [`required`], and what our list of well-known servers says.
+    pub capabilities_author: Author,
+    /// What the operator writes, what its server declares, as [`required`], and what our list of well-known servers says.
     pub requires: Vec<String>,
+    /// The version that the server declares.
+    pub version: Option<u64>,
 }
 
 impl Profile {
@@ -83,16 +122,39 @@ impl Profile {
             },
             cost: says("cost_tier").into_iter().filter_map(|word| CostTier::from_word(word.as_str()?)).max(),
             latency_ms: says("estimated_latency_ms").into_iter().filter_map(Value::as_u64).max(),
-            capabilities: says("capabilities").into_iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect(),
+            cost_author: Author::Server,
+            capabilities: capabilities(tool),
+            capabilities_author: Author::Server,
+            version: says("version").into_iter().find_map(Value::as_u64),
             requires: required(tool).into_iter().chain(behavior.requires.map(|one| one.word().to_owned())).collect(),
         }
     }
 
-    /// What the server says that a call costs, in words: `medium, 500 ms`.
-    pub fn said(&self) -> Option<String> {
+    /// The same with what the operator writes of the tool.
+    #[must_use]
+    pub fn with(mut self, written: &Written) -> Self {
+        if written.cost.is_some() || written.latency_ms.is_some() {
+            (self.cost, self.latency_ms, self.cost_author) = (written.cost, written.latency_ms, Author::Operator);
+        }
+        if let Some(capabilities) = &written.capabilities {
+            (self.capabilities, self.capabilities_author) = (capabilities.clone(), Author::Operator);
+        }
+        self.side_effects = written.side_effects.unwrap_or(self.side_effects);
+        self.idempotence = match written.idempotent {
+            Some(true) => Idempotence::Yes,
+            Some(false) => Idempotence::No,
+            None => self.idempotence,
+        };
+        let more = written.requires.iter().flatten().filter(|one| !self.requires.contains(one));
+        self.requires = more.cloned().chain(self.requires.iter().cloned()).collect();
+        self
+    }
+
+    /// What a call costs, in words, and who says so: `medium, 500 ms`.
+    pub fn said(&self) -> Option<(String, Author)> {
         let parts = [self.cost.map(|tier| tier.word().to_owned()), self.latency_ms.map(|ms| format!("{ms} ms"))];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
-        Some(parts.join(", ")).filter(|said| !said.is_empty())
+        (!parts.is_empty()).then(|| (parts.join(", "), self.cost_author))
     }
 }
 
@@ -102,6 +164,11 @@ impl Profile {
 pub fn required(tool: &Tool) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     declared(tool, "required_entitlements").into_iter().map(text).collect()
+}
+
+/// The capabilities that the tool's server declares. Foreign text.
+pub fn capabilities(tool: &Tool) -> Vec<String> {
+    declared(tool, "capabilities").into_iter().filter_map(|tag| Some(tag.as_str()?.to_owned())).collect()
 }
 
 /// What the server declares under a key of the profile, at the definition's top and in `_meta`.

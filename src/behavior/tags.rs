@@ -5,7 +5,13 @@ use super::conclude::Behavior;
 use super::taxonomy::Confidence;
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use super::voters::name;
-use super::words::{self, among};
+use super::words::{self, among, section};
+
+const WORDS: &str = include_str!("../../assets/words/tags.txt");
+/// Words after a thing that only say which of its kind.
+const WHICH: &str = section(WORDS, "which");
+/// Words that have no plural, and names.
+const UNCOUNTED: &str = section(WORDS, "uncounted");
 
 /// The tags of a tool of this name; none where its action is unknown.
 ///
@@ -50,7 +56,7 @@ fn things(tool: &str, domain: OutputDomain) -> (String, Option<String>) {
     let words = words::of_name(tool);
     let object = name::of_name(&words).object;
     let end = object.iter().skip(1).position(|word| among(word, AFTER)).map_or(object.len(), |at| at + 1);
-    let is_thing = |word: &&String| !among(word, MUTE) && word.chars().any(char::is_alphabetic);
+    let is_thing = |word: &&String| !among(word, MUTE) && !among(word, WHICH) && word.chars().any(char::is_alphabetic);
     let words: Vec<&str> = object[..end].iter().filter(is_thing).map(String::as_str).collect();
     match words.split_last() {
         None => (domain.word().to_ascii_lowercase(), None),
@@ -61,7 +67,7 @@ fn things(tool: &str, domain: OutputDomain) -> (String, Option<String>) {
 
 fn plural(word: &str) -> String {
     match word.strip_suffix('y') {
-        _ if word.ends_with('s') || !word.is_ascii() => word.to_owned(),
+        _ if word.ends_with('s') || !word.is_ascii() || among(word, UNCOUNTED) => word.to_owned(),
         Some(stem) if !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => format!("{stem}ies"),
         _ if word.ends_with(['x', 'z']) || word.ends_with("ch") || word.ends_with("sh") => format!("{word}es"),
         _ => format!("{word}s"),

@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus};
 use super::model::{Edit, Palette};
 use super::settings::{Choice, Notice, Pointer};
 use crate::home::places::Places;
-use crate::link::desktop;
+use crate::link::desktop::Desktop;
 
 pub use super::model::Process;
 
@@ -130,7 +130,7 @@ pub(super) fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
     };
     let asked = match wanted {
-        Choice::Chosen(Notice::Desktop) if !desktop::is_there() => {
+        Choice::Chosen(Notice::Desktop) if !Desktop::default().is_there() => {
             let hint = "install it (libnotify), or write `notice = \"auto\"`";
             let says = format!("`notice = \"desktop\"` needs notify-send or osascript in /usr/bin or /bin; {hint}");
             return (Notice::Off, Some(says));
@@ -150,5 +150,5 @@ pub(super) fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
 fn own_desktop() -> Notice {
     let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let here = cfg!(target_os = "macos") || set("DISPLAY") || set("WAYLAND_DISPLAY");
-    if here && !set("SSH_CONNECTION") && desktop::is_there() { Notice::Desktop } else { Notice::Off }
+    if here && !set("SSH_CONNECTION") && Desktop::default().is_there() { Notice::Desktop } else { Notice::Off }
 }

@@ -16,7 +16,6 @@ use crate::pins::{PinStore, PinsError};
 /// How long a record may be on its way into the log.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Why what is agreed to cannot be read or settled.
 #[derive(Debug, thiserror::Error)]
 pub enum AgreedError {
     #[error(transparent)]
@@ -26,7 +25,6 @@ pub enum AgreedError {
 }
 
 impl AgreedError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Pins(error) => error.hint(),
@@ -35,7 +33,6 @@ impl AgreedError {
     }
 }
 
-/// One agreement that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     pub kept: Kept,
@@ -147,7 +144,6 @@ fn entry(server: &str, now: i64) -> Entry {
     Entry::new(now, Kind::Agreed, &server.into(), &"review".into()).with("operator", user::name())
 }
 
-/// Why an entry was not recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error(transparent)]
@@ -157,7 +153,6 @@ pub enum RecordError {
 }
 
 impl RecordError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Config(error) => error.hint(),
@@ -175,9 +170,6 @@ pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
 }
 
 /// Writes entries to the log that `config.toml` names: all, or none.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordError> {
     places.create_state().map_err(ConfigError::from)?;
     let log = config::audit_db(places)?;
@@ -187,9 +179,6 @@ pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordErro
 
 /// Writes an entry to the log that `config.toml` names, where there is one. Before the first server is wrapped there is
 /// none, and a log made then would look like the trace of one.
-///
-/// # Errors
-/// As [`record`].
 pub fn record_if_begun(places: &Places, entry: Entry) -> Result<(), RecordError> {
     if config::audit_db(places)?.exists() { record(places, entry) } else { Ok(()) }
 }

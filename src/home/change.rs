@@ -25,7 +25,6 @@ use crate::wire::digest::Digest;
 /// How many changes can be undone.
 const KEPT: usize = 100;
 
-/// Why a policy file was not changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     #[error(transparent)]
@@ -56,7 +55,6 @@ pub enum ChangeError {
 }
 
 impl ChangeError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Place(error) => error.hint(),
@@ -90,7 +88,6 @@ pub struct RuleFile<'p> {
     pub by: By,
 }
 
-/// Where an operator changes rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Command,
@@ -130,17 +127,11 @@ pub enum Drafted<'p> {
 
 impl<'p> RuleFile<'p> {
     /// The text to edit; `None` if there is no file yet, and the built-in default is edited instead.
-    ///
-    /// # Errors
-    /// The file cannot be read or trusted.
     pub fn text(self) -> Result<Option<String>, Broken> {
         policy_file::text_at(self.place)
     }
 
     /// Prepares an edit of the policy, holding the lock from now on.
-    ///
-    /// # Errors
-    /// The file cannot be read or trusted, is being changed by another process, or has no such rule.
     pub fn draft(self, edit: impl FnOnce(&str) -> Result<String, EditError>) -> Result<Drafted<'p>, ChangeError> {
         let lock = lock(self.places)?;
         let before = self.text()?;
@@ -153,9 +144,6 @@ impl<'p> RuleFile<'p> {
     }
 
     /// Makes an edit at once. `what` names the change for `rules undo`; `now` is milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    /// As [`Self::draft`] and [`Draft::write`], or the policy would be broken.
     pub fn change(
         self,
         what: &str,
@@ -175,9 +163,6 @@ impl<'p> RuleFile<'p> {
     }
 
     /// Undoes the last change of this file; returns what it was. `now` is milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    /// There is none, it cannot be recorded, or the file was changed since by other means.
     pub fn undo(self, now: i64) -> Result<String, ChangeError> {
         let _lock = lock(self.places)?;
         let path = self.place.path();
@@ -217,9 +202,6 @@ impl<'p> RuleFile<'p> {
 
 impl Draft<'_> {
     /// Writes the change, after noting how to undo it, and recording it. `what` names the change for `rules undo`.
-    ///
-    /// # Errors
-    /// The file was changed meanwhile, or the change cannot be recorded or written.
     pub fn write(&self, what: &str, now: i64) -> Result<(), ChangeError> {
         let path = self.file.place.path();
         if self.file.text()? != self.before {
@@ -239,7 +221,6 @@ impl Draft<'_> {
     }
 }
 
-/// How to undo one change.
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
     file: String,

@@ -1,9 +1,7 @@
 //! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
-pub mod notices;
 mod role;
-mod scope;
 pub mod value;
 
 use std::ffi::OsString;
@@ -16,6 +14,7 @@ use toml::de::DeTable;
 use crate::behavior::conclude::Trust;
 use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
+use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{ForwardOrder, Mode, Polling, Unattended};
 use crate::home::config::approver::Callback;
@@ -23,10 +22,10 @@ use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, PolicyPlace, Why};
+use crate::policy::glob::Glob;
 use crate::policy::reading::{Problem, Reading};
-use crate::policy::role::Role;
-use crate::policy::scope::Scope;
-use notices::Notices;
+use crate::policy::role::{Role, ToolProfile};
+use crate::policy::scope::{Limit, Scope};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -71,6 +70,30 @@ pub enum Drawing {
     Inline,
 }
 
+/// Whether a wrapper says on the desktop that a call waits while no console is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Notices {
+    Off,
+    /// If the operator sits at this desktop.
+    #[default]
+    Auto,
+    Desktop,
+}
+
+impl Notices {
+    /// What `[console]` says. If the operator has chosen another kind of notice, this one is off.
+    fn of(document: &DeTable<'_>) -> Self {
+        let console = document.get("console").and_then(|value| value.get_ref().as_table());
+        let of = |key: &str| console.and_then(|console| console.get(key)).map(|value| value.get_ref());
+        match of("notice").map(|value| value.as_str()) {
+            _ if of("quiet").and_then(|value| value.as_bool()) == Some(true) => Self::Off,
+            None | Some(Some("auto")) => Self::Auto,
+            Some(Some("desktop")) => Self::Desktop,
+            Some(_) => Self::Off,
+        }
+    }
+}
+
 /// What one level says of wrapping: the command line, `[server.NAME]` or the top of `config.toml`. `None` leaves it to the
 /// next level.
 #[derive(Clone, Debug, Default)]
@@ -94,14 +117,12 @@ pub struct Level {
     pub mismatch: Option<Mismatch>,
 }
 
-/// Why `config.toml` cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     #[error(transparent)]
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    /// Every problem in it.
     #[error("{} has errors:{}", path.display(), listed(path, problems))]
     Problems { path: PathBuf, problems: Vec<Problem> },
     #[error("the scope {} {why}", path.display())]
@@ -111,7 +132,6 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Place(error) => error.hint(),
@@ -149,9 +169,6 @@ impl Level {
 }
 
 /// Joins what the command line says with `config.toml`, for the server that `command` starts.
-///
-/// # Errors
-/// `config.toml` is not to be trusted or has problems; all of them at once.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
     let Config { top, servers, approvers, roles, notices, .. } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
@@ -160,7 +177,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
     Ok(WrapSettings {
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
-        scope: scope::of(level.scope, level.role, roles)?,
+        scope: scope(level.scope, level.role, roles)?,
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -178,9 +195,6 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
 }
 
 /// Checks `config.toml` without using it; `[console]` excepted, which the console reads.
-///
-/// # Errors
-/// As [`settle`] finds them.
 pub fn check(places: &Places) -> Result<(), ConfigError> {
     load(places).map(drop)
 }
@@ -194,9 +208,6 @@ pub fn allow_unwrapped(places: &Places) -> Result<Vec<String>, ConfigError> {
 }
 
 /// Every policy file that wrappers read: the one for all of them first.
-///
-/// # Errors
-/// As [`settle`].
 pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
     let Config { top, servers, .. } = load(places)?;
     let own = servers.into_iter().filter_map(|(_, level)| level.policy.map(PolicyPlace::Named));
@@ -204,19 +215,46 @@ pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
 }
 
 /// The log that wrappers write, unless an option names another.
-///
-/// # Errors
-/// As [`settle`].
 pub fn audit_db(places: &Places) -> Result<PathBuf, ConfigError> {
     Ok(load(places)?.top.audit_db.unwrap_or_else(|| places.audit_db()))
 }
 
 /// The role of this name: a built-in one, or one of `config.toml`.
-///
-/// # Errors
-/// As [`settle`], and where there is none.
 pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
-    scope::role(load(places)?.roles, name)
+    find_role(load(places)?.roles, name)
+}
+
+/// What the operator writes of tools.
+pub fn tools(places: &Places) -> Result<Vec<ToolProfile>, ConfigError> {
+    Ok(load(places)?.tools)
+}
+
+fn find_role(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
+    let known = roles.iter().map(|role| role.name.clone()).collect();
+    let found = roles.into_iter().find(|role| role.name == name);
+    found.ok_or_else(|| ConfigError::Role { name: name.to_owned(), known })
+}
+
+/// What lies within the scope file and the role; everything if neither is given. A file that cannot be read stops the wrapper:
+/// without it more tools could be used.
+fn scope(file: Option<PathBuf>, role: Option<String>, roles: Vec<Role>) -> Result<Scope, ConfigError> {
+    let mut scope = Scope::default();
+    if let Some(path) = file {
+        let listed = policy_file::text(&path).map_err(|why| why.to_string()).and_then(|text| listed_tools(&text));
+        scope = Scope::of(Limit::Listed(listed.map_err(|why| ConfigError::Scope { path, why })?));
+    }
+    match role {
+        Some(name) => Ok(scope.meet(Scope::of(Limit::Role(find_role(roles, &name)?)))),
+        None => Ok(scope),
+    }
+}
+
+fn listed_tools(text: &str) -> Result<Listed, String> {
+    let listed = Listed::read(text).map_err(|error| format!("cannot be used: {error}"))?;
+    if let Some(glob) = listed.resources().find(|glob| Glob::new(glob).is_err()) {
+        return Err(format!("cannot be used: `resources` cannot hold {glob:?}, since it is not a glob"));
+    }
+    Ok(listed)
 }
 
 fn policy_place(named: Option<PathBuf>, places: &Places) -> PolicyPlace {
@@ -230,6 +268,7 @@ struct Config {
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
     roles: Vec<Role>,
+    tools: Vec<ToolProfile>,
     notices: Notices,
     allow_unwrapped: Vec<String>,
 }
@@ -267,12 +306,13 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
-    let roles = role::read_all(&mut reading, document);
+    let tools = role::tools(&mut reading, document);
+    let roles = role::read_all(&mut reading, document, &tools);
     let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));
     let allow_unwrapped = allowed.into_iter().flatten().map(|(_, name)| name).collect();
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, roles, notices: Notices::of(document), allow_unwrapped })
+        Ok(Config { top, servers, approvers, roles, tools, notices: Notices::of(document), allow_unwrapped })
     } else {
         Err(problems)
     }
@@ -312,73 +352,4 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
         }
     }
     level
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn settled(config: &str, command: &str, given: Level) -> WrapSettings {
-        let home = tempfile::tempdir().unwrap();
-        let places = Places::under(home.path()).unwrap();
-        std::fs::create_dir(places.config_dir()).unwrap();
-        std::fs::write(places.config_file(), config).unwrap();
-        settle(&words(command), given, &places).unwrap()
-    }
-
-    fn words(command: &str) -> Vec<OsString> {
-        command.split(' ').map(OsString::from).collect()
-    }
-
-    #[test]
-    fn without_a_file_the_defaults_stand() {
-        let home = tempfile::tempdir().unwrap();
-        let places = Places::under(home.path()).unwrap();
-        let settings = settle(&words("npx -y @a/mcp-notes"), Level::default(), &places).unwrap();
-        assert_eq!(settings.name, "notes");
-        assert_eq!(settings.policy, PolicyPlace::own(&places));
-        assert_eq!(settings.audit_db, places.audit_db());
-        assert_eq!(settings.approval_timeout, APPROVAL_TIMEOUT);
-        assert_eq!((settings.unattended, settings.host_timeout), (Unattended::Wait, None));
-        assert_eq!(
-            (settings.drawing, settings.mode, settings.trust),
-            (Drawing::Never, Mode::Enforce, Trust::Corroborate)
-        );
-    }
-
-    #[test]
-    fn the_option_wins_over_the_server_over_the_top() {
-        let config = "approval-timeout = \"1m\"\nhost-timeout = \"2m\"\nunattended = \"deny\"\nobserve = true\n\
-            [server.notes]\napproval-timeout = \"3m\"\npolicy = \"notes.toml\"\nobserve = false\ntrust = \"none\"\n\
-            [server.other]\nhost-timeout = \"9h\"\n";
-        let mut given = Level { host_timeout: Some(Duration::from_secs(4)), ..Level::default() };
-        let settings = settled(config, "notes-mcp-server", given.clone());
-        assert_eq!(settings.approval_timeout, Duration::from_secs(180));
-        assert_eq!(settings.host_timeout, Some(Duration::from_secs(4)));
-        assert_eq!(settings.unattended, Unattended::Deny);
-        assert_eq!((settings.mode, settings.trust), (Mode::Enforce, Trust::None));
-        assert!(matches!(&settings.policy, PolicyPlace::Named(path) if path.ends_with("config/notes.toml")));
-        given.name = Some("else".to_owned());
-        let settings = settled(config, "notes-mcp-server", given);
-        assert_eq!(settings.approval_timeout, Duration::from_secs(60));
-        assert_eq!(settings.mode, Mode::Observe);
-    }
-
-    #[test]
-    fn every_problem_at_once() {
-        let text = "unattended = \"hope\"\napproval_timeout = \"1m\"\nhost-timeout = \"60\"\ninline = 1\n\
-            policy = \"~/p.toml\"\n[server.\"a b\"]\ntrust = \"all\"\n[server.c]\nserver = 1\n";
-        let problems = parse(text, Path::new("/c")).unwrap_err();
-        let found: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        insta::assert_snapshot!(found.join("\n"), @r#"
-        1:14: `unattended` cannot be "hope"; one of: wait, deny, elicit
-        2:1: unknown key "approval_timeout"; did you mean `approval-timeout`?
-        3:16: `host-timeout` cannot be "60"; write a whole number and its unit, like 500ms, 60s, 5m or 1h
-        4:10: `inline` is of type integer; write true or false
-        5:10: `policy` cannot be "~/p.toml"; write the whole path, or one that starts at this file's folder
-        6:9: "a b" cannot be a server's name; use 1 to 64 of the characters a-z A-Z 0-9 . _ -
-        7:9: `trust` cannot be "all"; one of: corroborate, annotations, none
-        9:1: unknown key "server"; did you mean `observe`?
-        "#);
-    }
 }

@@ -43,14 +43,12 @@ pub struct Layers {
     stamps: Vec<Option<String>>,
 }
 
-/// One file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LayerFile {
     pub layer: Layer,
     pub place: PolicyPlace,
 }
 
-/// Why a text was not accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
     #[error("this wrapper does not read that policy")]
@@ -111,9 +109,6 @@ impl Layers {
     }
 
     /// Pools the files as they are written, as if all of it were accepted, to try them.
-    ///
-    /// # Errors
-    /// The first file that cannot be used.
     pub fn as_written(&self) -> Result<Policy, Broken> {
         let found = self.present().map(|file| {
             let state = FileState::Whole(policy_file::load(&file.place)?);
@@ -123,9 +118,6 @@ impl Layers {
     }
 
     /// Pools the files as they are, and this one as if its text with this digest were accepted, to try it.
-    ///
-    /// # Errors
-    /// That text no longer waits to be accepted.
     pub fn if_accepted(&mut self, path: &Path, digest: Digest) -> Result<Policy, AcceptError> {
         let mut waits = false;
         let mut found = self.contributions(Keeps::Nothing);

@@ -53,7 +53,6 @@ pub fn of(tools: &[StoredTool], known: &[Known], first_use: FirstUse, seen: &See
         .collect()
 }
 
-/// The pages of the servers of the pins.
 pub fn all(store: &PinStore, places: &Places, seen: &SeenOf, now: i64) -> Result<Vec<Page>, AgreedError> {
     Ok(of(&store.tools()?, &agreed::all(store, places, now)?, first_use(places), seen))
 }
@@ -153,7 +152,6 @@ pub fn answer(
     Ok((says, these.into_iter().map(|(_, _, one)| one.clone()).collect()))
 }
 
-/// The entry that says what a definition is.
 fn said(page: &Page, word: &Pinning, now: i64) -> Entry {
     let mut entry = Entry::new(now, Kind::Tools, &page.server.as_str().into(), &"review".into());
     entry.tool = Some(word.tool.as_str().into());

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use super::user;
 
-/// The folders of configuration and state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Places {
     /// What `--home` named; `None` for the user's own home.
@@ -18,7 +17,6 @@ pub struct Places {
     state: PathBuf,
 }
 
-/// Why a place cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PlaceError {
     #[error(transparent)]
@@ -43,12 +41,11 @@ pub fn under(home: Option<&Path>, hint: &str) -> String {
     let mut named = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let word = piece.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
-        let option = if COMMANDS.contains(&word) || piece.starts_with("-- ") {
-            format!("--home {home} ")
-        } else {
-            String::new()
-        };
-        named.extend([OURS, &option, piece]);
+        named.push_str(OURS);
+        if COMMANDS.contains(&word) || piece.starts_with("-- ") {
+            named.push_str(&format!("--home {home} "));
+        }
+        named.push_str(piece);
     }
     named
 }
@@ -58,7 +55,6 @@ pub const COMMANDS: &[&str] =
     &["wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "install", "uninstall"];
 
 impl PlaceError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::NoHome(_) => "name a folder with --home DIR".to_owned(),
@@ -76,18 +72,12 @@ impl PlaceError {
 
 impl Places {
     /// The places under the home that the user database names.
-    ///
-    /// # Errors
-    /// [`PlaceError::NoHome`] when it names none.
     pub fn of_user() -> Result<Self, PlaceError> {
         let home = user::current()?.home;
         Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })
     }
 
     /// All places under one folder, `DIR/config` and `DIR/state`.
-    ///
-    /// # Errors
-    /// [`PlaceError::Io`] when the path cannot be made absolute.
     pub fn under(dir: &Path) -> Result<Self, PlaceError> {
         let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io { path: dir.into(), cause })?;
         Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })
@@ -109,12 +99,10 @@ impl Places {
         format!("mcp-approve{}", root.unwrap_or_default())
     }
 
-    /// The folder of what the operator writes.
     pub fn config_dir(&self) -> &Path {
         &self.config
     }
 
-    /// The folder of what this program writes.
     pub fn state_dir(&self) -> &Path {
         &self.state
     }
@@ -124,7 +112,6 @@ impl Places {
         self.config.join("config.toml")
     }
 
-    /// `policy.toml`: the rules.
     pub fn policy_file(&self) -> PathBuf {
         self.config.join("policy.toml")
     }
@@ -138,38 +125,20 @@ impl Places {
     }
 
     /// Checks owner and mode of the configuration folder, where there is one.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when another user could change it.
     pub fn check_config(&self) -> Result<(), PlaceError> {
-        for dir in self.root.iter().chain([&self.config]) {
-            check_folder(dir, fs::metadata(dir))?;
-        }
-        Ok(())
+        self.check_root()?;
+        check_folder(&self.config, fs::metadata(&self.config))
     }
 
     /// Checks owner and mode of the state folders that exist.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when one is a link, a file, or not the user's alone.
     pub fn check_state(&self) -> Result<(), PlaceError> {
-        if let Some(root) = &self.root {
-            check_folder(root, fs::metadata(root))?;
-        }
-        for dir in self.state_dirs() {
-            check_folder(&dir, fs::symlink_metadata(&dir))?;
-        }
-        Ok(())
+        self.check_root()?;
+        self.state_dirs().iter().try_for_each(|dir| check_folder(dir, fs::symlink_metadata(dir)))
     }
 
     /// Makes the state folders (0700) where they are missing, and checks them.
-    ///
-    /// # Errors
-    /// [`PlaceError`] when one cannot be made, or is not the user's alone.
     pub fn create_state(&self) -> Result<(), PlaceError> {
-        if let Some(root) = &self.root {
-            check_folder(root, fs::metadata(root))?;
-        }
+        self.check_root()?;
         // Each is checked before the next is made: below a link, a folder would be made in another place.
         for dir in self.state_dirs() {
             DirBuilder::new()
@@ -181,6 +150,10 @@ impl Places {
             check_folder(&dir, fs::symlink_metadata(&dir))?;
         }
         Ok(())
+    }
+
+    fn check_root(&self) -> Result<(), PlaceError> {
+        self.root.iter().try_for_each(|root| check_folder(root, fs::metadata(root)))
     }
 
     fn state_dirs(&self) -> [PathBuf; 3] {
@@ -200,7 +173,6 @@ macro_rules! in_state {
 in_state! {
     /// `accepted/`: the policies as the operator has last accepted them.
     accepted_dir: "accepted",
-    /// `audit.db`: the log of decisions.
     audit_db: "audit.db",
     /// `counts`: what ran lately under rules with a rate.
     counts: "counts",
@@ -212,26 +184,19 @@ in_state! {
     redaction_key: "redaction.key",
     /// `tour-seen`: there once the operator has dismissed the console's tour.
     tour_seen: "tour-seen",
-    /// `log/`: our own diagnostics.
     log_dir: "log",
     /// `run/`: the sockets of running wrappers.
     run_dir: "run",
 }
 
 /// Checks that only the user (or root) can change a file or folder.
-///
-/// # Errors
-/// [`PlaceError::Foreign`] or [`PlaceError::Loose`].
 pub fn check_owner(path: &Path, found: &Metadata) -> Result<(), PlaceError> {
-    let (owner, me) = (found.uid(), rustix::process::geteuid().as_raw());
-    if owner != me && owner != 0 {
-        return Err(PlaceError::Foreign { path: path.into(), owner });
+    let (path, owner, mode) = (path.to_path_buf(), found.uid(), found.mode() & 0o7777);
+    match owner {
+        _ if ![rustix::process::geteuid().as_raw(), 0].contains(&owner) => Err(PlaceError::Foreign { path, owner }),
+        _ if mode & 0o022 != 0 => Err(PlaceError::Loose { path, mode }),
+        _ => Ok(()),
     }
-    let mode = found.mode() & 0o7777;
-    if mode & 0o022 != 0 {
-        return Err(PlaceError::Loose { path: path.into(), mode });
-    }
-    Ok(())
 }
 
 /// A missing folder is fine; one that is there must be a folder of the user's own.

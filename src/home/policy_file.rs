@@ -17,7 +17,6 @@ use crate::wire::digest::Digest;
 /// How many bytes a policy may have: it is text that people write.
 const CAP: u64 = 4 << 20;
 
-/// Which file holds the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PolicyPlace {
     /// The usual place: without a file there, the built-in default applies.
@@ -27,12 +26,10 @@ pub enum PolicyPlace {
 }
 
 impl PolicyPlace {
-    /// The operator's own policy.
     pub fn own(places: &Places) -> Self {
         Self::Usual(places.policy_file())
     }
 
-    /// The path.
     pub fn path(&self) -> &Path {
         match self {
             Self::Usual(path) | Self::Named(path) => path,
@@ -40,7 +37,6 @@ impl PolicyPlace {
     }
 }
 
-/// A policy file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[error("the policy {} {why}", path.display())]
 pub struct Broken {
@@ -48,7 +44,6 @@ pub struct Broken {
     pub why: Why,
 }
 
-/// What is wrong with a policy file.
 #[derive(Debug, thiserror::Error)]
 pub enum Why {
     #[error("cannot be read: {0}")]
@@ -62,7 +57,6 @@ pub enum Why {
 }
 
 impl Broken {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match &self.why {
             Why::Untrusted(error) => error.hint(),
@@ -97,17 +91,12 @@ fn counted(problems: &[Problem]) -> String {
 }
 
 /// Reads the policy; the built-in default where the usual place has no file.
-///
-/// # Errors [`Broken`] when the file cannot be read or trusted, or is not a policy.
 pub fn load(place: &PolicyPlace) -> Result<Policy, Broken> {
     let Some(text) = text_at(place)? else { return Ok(parse::built_in()) };
     read(&text).map_err(|problems| Broken { path: place.path().into(), why: Why::Problems(problems) })
 }
 
 /// The text of the policy; `None` where the usual place has no file.
-///
-/// # Errors
-/// The file cannot be read or trusted.
 pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
     match text(place.path()) {
         // A link to nowhere is a policy that got lost, not one that never was.
@@ -122,9 +111,6 @@ pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
 }
 
 /// The text of a file that may be missing.
-///
-/// # Errors
-/// As [`text`].
 pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
     match text(path) {
         Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -133,17 +119,11 @@ pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
 }
 
 /// Reads a text as the policy that it would be in a file.
-///
-/// # Errors
-/// Every problem in it.
 pub fn read(text: &str) -> Result<Policy, Vec<Problem>> {
     parse::parse_at(text, &roots())
 }
 
 /// The text of the file, if only its owner could have written it.
-///
-/// # Errors
-/// [`Why`] it cannot be used.
 pub fn text(path: &Path) -> Result<String, Why> {
     // Checked before it is opened: opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
@@ -183,7 +163,6 @@ pub struct Written {
 pub struct NotKept(io::Error);
 
 impl NotKept {
-    /// What to do next.
     pub const HINT: &str = "run `mcp-approve rules accept`";
 }
 
@@ -206,16 +185,12 @@ impl Accepted {
         self.traces.iter().any(|trace| trace.exists())
     }
 
-    /// Where the copy of a policy's text is.
     pub fn copy(&self, policy: &Path) -> PathBuf {
         let name = Digest::of(policy.as_os_str().as_encoded_bytes()).to_string();
         self.dir.join(format!("{}.toml", &name[..name.len().min(32)]))
     }
 
     /// The text that was accepted; `None` where none was.
-    ///
-    /// # Errors
-    /// There is a copy that cannot be read or trusted.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
         text_if_any(&self.copy(policy))
     }
@@ -225,9 +200,6 @@ impl Accepted {
     ///
     /// Only the text that was written is accepted, which was made from the text that was read: what another program
     /// writes at the same time is not.
-    ///
-    /// # Errors
-    /// The error of the change itself, or [`NotKept`].
     pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;
@@ -245,51 +217,7 @@ impl Accepted {
     /// Accepts a text; `None` accepts that there is no file any more. Atomic: a reader sees the old copy or the new one.
     ///
     /// A copy is never removed, only emptied: otherwise the next text would count as the first one, and be trusted.
-    ///
-    /// # Errors
-    /// The state folder cannot be written.
     pub fn accept(&self, policy: &Path, text: Option<&str>) -> io::Result<()> {
         replace(&self.copy(policy), text.unwrap_or_default())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-
-    #[test]
-    fn the_operators_own_change_is_accepted_unless_something_else_waits() {
-        let home = tempfile::tempdir().unwrap();
-        let policy = home.path().join("policy.toml");
-        let accepted = Accepted::of(&Places::under(home.path()).unwrap());
-        let write = |text: &str| {
-            let before = fs::read_to_string(&policy).ok();
-            fs::write(&policy, text).map_err(NotKept)?;
-            Ok::<_, NotKept>(Written { before, after: text.to_owned() })
-        };
-        let kept = || accepted.text(&policy).unwrap();
-        accepted.with(&policy, || write("one")).unwrap();
-        assert_eq!(kept().as_deref(), Some("one"));
-        accepted.with(&policy, || write("two")).unwrap();
-        assert_eq!(kept().as_deref(), Some("two"));
-        let raced = || {
-            fs::write(&policy, "sneaked").unwrap();
-            write("sneaked and three")
-        };
-        accepted.with(&policy, raced).unwrap();
-        assert_eq!(kept().as_deref(), Some("two"), "what was sneaked in rides along with nothing");
-        accepted.accept(&policy, Some("sneaked and three")).unwrap();
-        let overtaken = || write("four").inspect(|_| fs::write(&policy, "four and sneaked").unwrap());
-        accepted.with(&policy, overtaken).unwrap();
-        assert_eq!(kept().as_deref(), Some("four"), "nor what comes right after");
-        accepted.accept(&policy, None).unwrap();
-        assert_eq!(kept().as_deref(), Some(""), "a removed policy was one: the next text is not the first");
-        assert!(accepted.with(&policy, || Err(NotKept(io::Error::other("no")))).is_err());
-        // The copies are gone, and a wrapper has run: what is there was not accepted.
-        fs::remove_dir_all(&accepted.dir).unwrap();
-        fs::write(&accepted.traces[0], "").unwrap();
-        accepted.with(&policy, || write("five")).unwrap();
-        assert_eq!(kept(), None);
     }
 }

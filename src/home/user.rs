@@ -9,7 +9,6 @@ use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
-/// The user this process runs as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
     pub id: u32,
@@ -22,10 +21,6 @@ pub struct User {
 #[error("the user database has no home for user {0}")]
 pub struct Unknown(pub u32);
 
-/// Looks the user of this process up.
-///
-/// # Errors
-/// [`Unknown`] when there is no entry, or no absolute home in it.
 pub fn current() -> Result<User, Unknown> {
     let id = rustix::process::geteuid().as_raw();
     // Entries are short, except perhaps those of a directory service.

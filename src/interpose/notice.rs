@@ -131,7 +131,6 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::{Desktop, Now, PAUSE, Waiting};
-    use crate::link::desktop::write_program;
 
     #[test]
     fn a_burst_is_one_notice_on_the_desktop_that_says_what_waits_and_what_to_run() {
@@ -140,8 +139,11 @@ mod tests {
         let program = folder.path().join("notify-send");
         let script =
             format!("#!/bin/sh\nfor word; do last=$word; done\nprintf '%s\\n' \"$last\" >> '{}'\n", said.display());
-        write_program(&program, &script);
-        let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::in_folder(folder.path())), None);
+        // Another process writes it: a child of another test could have a file that this one wrote open for writing.
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]).arg(&program).arg(script);
+        assert!(shell.status().is_ok_and(|status| status.success()));
+        let mut waiting = Waiting::new("mcp-approve --home /h".into(), Some(Desktop::within(&[folder.path()])), None);
         let at = |mono: u64| Now { mono, wall: i64::try_from(mono / 1000).unwrap() };
         for (time, effect) in
             [(0, "deletes content — /a\n\u{202e}x"), (1, "the second of a burst"), (PAUSE, "a minute later")]

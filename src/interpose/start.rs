@@ -30,8 +30,8 @@ use crate::audit::place;
 use crate::behavior::shape;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
+use crate::home::config::Notices;
 use crate::home::config::WrapSettings;
-use crate::home::config::notices::Notices;
 use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::{name, user};
@@ -260,7 +260,7 @@ async fn delegated(
         let places = home.map_or_else(Places::of_user, Places::under);
         places.ok().map(|places| places.run_dir())
     };
-    let (scope, above) = match delegation::inherited(&run_of).await {
+    let (scope, above) = match delegation::inherited(std::process::id(), &run_of).await {
         Ok(None) => (own, Vec::new()),
         Ok(Some(record)) => (own.meet(record.scope.clone()), record.chain()),
         Err(why) => {

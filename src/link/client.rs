@@ -34,9 +34,6 @@ pub struct Clients {
 
 impl Clients {
     /// Starts to watch the runtime folder, making it where it is missing.
-    ///
-    /// # Errors
-    /// The folder is not safe, or no thread can be started.
     pub fn watch(run: &Path, me: Me, on: impl Fn(ClientEvent) + Send + Sync + 'static) -> Result<Self, LinkError> {
         folder::prepare(run)?;
         let ended = Arc::new(AtomicBool::new(false));
@@ -46,13 +43,8 @@ impl Clients {
                 on(event);
             }
         });
-        let mut hello = serde_json::to_vec(&FromConsole::Hello {
-            protocol: PROTOCOL,
-            version: me.version,
-            operator: me.operator,
-            pid: me.pid,
-        })?;
-        hello.push(b'\n');
+        let Me { operator, version, pid } = me;
+        let hello = line(&FromConsole::Hello { protocol: PROTOCOL, version, operator, pid })?;
         let (tell, jobs) = mpsc::channel();
         let watcher = Watcher::new(run.to_owned(), hello, on, tell.clone());
         let watcher = thread::Builder::new()
@@ -64,13 +56,8 @@ impl Clients {
 
     /// Sends a message to the wrapper of a session. Only the wrapper's answer shows that it arrived; a wrapper that is
     /// gone is reported as [`ClientEvent::Trouble`].
-    ///
-    /// # Errors
-    /// The message cannot be written as JSON, or the watcher has ended.
     pub fn send(&self, session: &str, message: &FromConsole) -> Result<(), LinkError> {
-        let mut line = serde_json::to_vec(message)?;
-        line.push(b'\n');
-        let session = session.to_owned();
+        let (session, line) = (session.to_owned(), line(message)?);
         self.tell.send(WatcherJob::Send { session, line }).map_err(|_| LinkError::Ended)
     }
 }
@@ -90,7 +77,6 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The longest answer: some hundred bytes for each call.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// What waits.
 #[derive(Debug, Default)]
 pub struct Peeked {
     /// The oldest first.
@@ -102,9 +88,6 @@ pub struct Peeked {
 }
 
 /// Asks all wrappers whose sockets are in the folder.
-///
-/// # Errors
-/// The folder cannot be read.
 pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
     let mut peeked = Peeked::default();
     let names = match fs::read_dir(run) {
@@ -138,25 +121,23 @@ pub fn peek(run: &Path) -> Result<Peeked, LinkError> {
 fn ask(stream: &UnixStream) -> Option<(Vec<WaitingCall>, Vec<WaitingCall>)> {
     stream.set_read_timeout(Some(PATIENCE)).ok()?;
     stream.set_write_timeout(Some(PATIENCE)).ok()?;
-    let mut question = serde_json::to_vec(&FromConsole::Peek { protocol: PROTOCOL }).ok()?;
-    question.push(b'\n');
-    { stream }.write_all(&question).ok()?;
+    { stream }.write_all(&line(&FromConsole::Peek { protocol: PROTOCOL }).ok()?).ok()?;
     let mut lines = BufReader::new(stream).take(LONGEST);
     loop {
-        let mut line = Vec::new();
-        if lines.read_until(b'\n', &mut line).ok()? == 0 {
-            return None;
-        }
-        match serde_json::from_slice(&line).ok()? {
+        let mut answer = Vec::new();
+        // An empty one, at the end, is no message.
+        lines.read_until(b'\n', &mut answer).ok()?;
+        match serde_json::from_slice(&answer).ok()? {
             FromWrapper::Hello { protocol: PROTOCOL, .. } => {}
             FromWrapper::Waiting { calls, consulted } => return Some((calls, consulted)),
-            FromWrapper::Hello { .. }
-            | FromWrapper::Held { .. }
-            | FromWrapper::Settled(_)
-            | FromWrapper::Activity(_)
-            | FromWrapper::Status(_)
-            | FromWrapper::Tools { .. }
-            | FromWrapper::Refused { .. } => return None,
+            _ => return None,
         }
     }
+}
+
+/// A message as one line, with its end.
+fn line(message: &FromConsole) -> Result<Vec<u8>, serde_json::Error> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
 }

@@ -2,8 +2,8 @@
 //! makes itself are refusals.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -34,7 +34,6 @@ pub(super) enum TaskCommand {
     Forbid(u32),
 }
 
-/// What a console's reader received.
 enum Incoming {
     Line(Vec<u8>),
     End,
@@ -93,7 +92,8 @@ impl ConsoleTask {
                 // In this order: the task learns which processes must not attach before it accepts any.
                 biased;
                 command = commands.recv() => match command {
-                    Some(command) => self.obey(command),
+                    Some(TaskCommand::Put(console, line, then)) => self.put(console, &line, then),
+                    Some(TaskCommand::Forbid(server)) => self.forbid(server),
                     None => return,
                 },
                 came = self.listener.accept() => match came {
@@ -106,13 +106,6 @@ impl ConsoleTask {
                 Some((console, what)) = heard.recv() => self.hear(console, what),
                 Some(console) = self.shown.recv() => self.say(FromConsoles::Shown { console }),
             }
-        }
-    }
-
-    fn obey(&mut self, command: TaskCommand) {
-        match command {
-            TaskCommand::Put(console, line, then) => self.put(console, &line, then),
-            TaskCommand::Forbid(server) => self.forbid(server),
         }
     }
 
@@ -162,9 +155,7 @@ impl ConsoleTask {
     }
 
     fn hear(&mut self, id: ConsoleId, heard: Incoming) {
-        let Some(console) = self.consoles.get(&id) else {
-            return;
-        };
+        let Some(console) = self.consoles.get(&id) else { return };
         let line = match heard {
             Incoming::Line(line) => line,
             Incoming::End => return self.let_go(id),
@@ -178,8 +169,7 @@ impl ConsoleTask {
             Attachment::NotGreeted => self.greet(id, &line),
             Attachment::OtherProtocol(why) => {
                 let subject: Subject = serde_json::from_slice(&line).unwrap_or_default();
-                let why = why.clone();
-                self.refuse(id, subject.ticket, why);
+                self.refuse(id, subject.ticket, why.clone());
             }
             Attachment::Attached => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. } | FromConsole::Peek { .. }) => {
@@ -211,9 +201,7 @@ impl ConsoleTask {
                 self.attached.fetch_add(1, Ordering::Relaxed);
                 self.say(FromConsoles::Attached { console: id, operator, pid: known.unwrap_or(pid) });
             }
-            Ok(_) => {
-                self.garbage(id, "no greeting".to_owned());
-            }
+            Ok(_) => self.garbage(id, "no greeting".to_owned()),
             Err(error) => self.garbage(id, error.to_string()),
         }
     }
@@ -231,15 +219,9 @@ impl ConsoleTask {
     }
 
     fn put(&mut self, id: ConsoleId, line: &Line, then: Then) {
-        let Some(console) = self.consoles.get(&id) else {
-            return;
-        };
-        match console.outbox.put(line, then) {
-            Put::Queue | Put::LeaveOut => {}
-            Put::LetGo => {
-                tracing::warn!(console = %id, "a console does not read and is disconnected");
-                self.let_go(id);
-            }
+        if self.consoles.get(&id).is_some_and(|console| console.outbox.put(line, then) == Put::LetGo) {
+            tracing::warn!(console = %id, "a console does not read and is disconnected");
+            self.let_go(id);
         }
     }
 
@@ -250,17 +232,10 @@ impl ConsoleTask {
     }
 
     fn let_go(&mut self, id: ConsoleId) {
-        let Some(console) = self.consoles.remove(&id) else {
-            return;
-        };
-        console.reader.abort();
-        console.writer.abort();
-        match console.attachment {
-            Attachment::Attached => {
-                self.attached.fetch_sub(1, Ordering::Relaxed);
-                self.say(FromConsoles::Detached { console: id });
-            }
-            Attachment::NotGreeted | Attachment::OtherProtocol(_) => {}
+        let Some(console) = self.consoles.remove(&id) else { return };
+        if matches!(console.attachment, Attachment::Attached) {
+            self.attached.fetch_sub(1, Ordering::Relaxed);
+            self.say(FromConsoles::Detached { console: id });
         }
     }
 
@@ -270,12 +245,10 @@ impl ConsoleTask {
     }
 }
 
-impl Drop for ConsoleTask {
+impl Drop for Console {
     fn drop(&mut self) {
-        for console in self.consoles.values() {
-            console.reader.abort();
-            console.writer.abort();
-        }
+        self.reader.abort();
+        self.writer.abort();
     }
 }
 
@@ -325,19 +298,17 @@ pub(super) enum Weight {
     Activity,
 }
 
-/// What happens once a line is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Then {
     Nothing,
     Tell,
 }
 
-/// What became of a line.
+/// What to do with a console after a line.
 #[derive(PartialEq, Eq)]
-pub(super) enum Put {
-    Queue,
-    LeaveOut,
-    /// The console does not read, or is gone.
+enum Put {
+    Keep,
+    /// It does not read, or is gone.
     LetGo,
 }
 
@@ -347,64 +318,52 @@ pub(super) enum Put {
 /// Much may wait for a console that does read, and a flood of held calls must not keep the operator out. So a new
 /// console is sent them one at a time (the writer reports when one is written), and a console is disconnected only when
 /// much waits and nothing moves, or when far too much waits.
-pub(super) struct Outbox {
+struct Outbox {
     lines: mpsc::UnboundedSender<(Arc<[u8]>, Then)>,
     gauge: Arc<Gauge>,
 }
 
-/// The writer's progress.
 struct Gauge {
-    start: Instant,
     waiting: AtomicUsize,
-    /// When the console last took something, in milliseconds since `start`.
-    moved: AtomicU64,
+    /// When the console last took something.
+    moved: Mutex<Instant>,
 }
 
 impl Outbox {
     /// Starts the writer, which calls `written` after every line with [`Then::Tell`].
-    pub(super) fn open(stream: OwnedWriteHalf, written: impl Fn() + Send + 'static) -> (Self, JoinHandle<()>) {
+    fn open(stream: OwnedWriteHalf, written: impl Fn() + Send + 'static) -> (Self, JoinHandle<()>) {
         let (lines, queue) = mpsc::unbounded_channel();
-        let gauge = Gauge { start: Instant::now(), waiting: AtomicUsize::new(0), moved: AtomicU64::new(0) };
-        let gauge = Arc::new(gauge);
+        let gauge = Arc::new(Gauge { waiting: AtomicUsize::new(0), moved: Mutex::new(Instant::now()) });
         let writer = tokio::spawn(write(stream, queue, Arc::clone(&gauge), written));
         (Self { lines, gauge }, writer)
     }
 
     /// Queues a line, if there is room for its weight.
-    pub(super) fn put(&self, line: &Line, then: Then) -> Put {
+    fn put(&self, line: &Line, then: Then) -> Put {
         let length = line.bytes.len();
         let waiting = self.gauge.waiting.load(Ordering::Relaxed);
         let with = waiting.saturating_add(length);
         if line.weight == Weight::Activity && with > ACTIVITY {
-            return Put::LeaveOut;
+            return Put::Keep;
         }
         if waiting == 0 {
             // There was nothing to read until now.
-            self.gauge.move_now();
+            *self.gauge.moved() = Instant::now();
         }
-        if with > MOST || (with > MUCH && self.gauge.is_stalled()) {
+        if with > MOST || (with > MUCH && self.gauge.moved().elapsed() > STALL) {
             return Put::LetGo;
         }
         self.gauge.waiting.fetch_add(length, Ordering::Relaxed);
         match self.lines.send((Arc::clone(&line.bytes), then)) {
-            Ok(()) => Put::Queue,
+            Ok(()) => Put::Keep,
             Err(_) => Put::LetGo,
         }
     }
 }
 
 impl Gauge {
-    fn since_start(&self) -> u64 {
-        u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX)
-    }
-
-    fn move_now(&self) {
-        self.moved.store(self.since_start(), Ordering::Relaxed);
-    }
-
-    fn is_stalled(&self) -> bool {
-        let still = self.since_start().saturating_sub(self.moved.load(Ordering::Relaxed));
-        Duration::from_millis(still) > STALL
+    fn moved(&self) -> MutexGuard<'_, Instant> {
+        self.moved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -422,7 +381,7 @@ async fn write(
                 Ok(put) => {
                     rest = &rest[put..];
                     gauge.waiting.fetch_sub(put, Ordering::Relaxed);
-                    gauge.move_now();
+                    *gauge.moved() = Instant::now();
                 }
             }
         }
@@ -440,15 +399,6 @@ pub(super) fn said(message: &FromWrapper) -> Option<Line> {
 pub(super) fn line(message: &FromWrapper) -> Result<Line, LinkError> {
     let mut bytes = serde_json::to_vec(message)?;
     bytes.push(b'\n');
-    let weight = match message {
-        FromWrapper::Activity(_) => Weight::Activity,
-        FromWrapper::Hello { .. }
-        | FromWrapper::Held { .. }
-        | FromWrapper::Settled(_)
-        | FromWrapper::Status(_)
-        | FromWrapper::Refused { .. }
-        | FromWrapper::Waiting { .. }
-        | FromWrapper::Tools { .. } => Weight::Needed,
-    };
+    let weight = if matches!(message, FromWrapper::Activity(_)) { Weight::Activity } else { Weight::Needed };
     Ok(Line { bytes: bytes.into(), weight })
 }

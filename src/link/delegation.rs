@@ -13,8 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize as _;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinHandle;
@@ -28,7 +27,6 @@ use crate::policy::scope::Scope;
 const DEPTH: usize = 64;
 /// How often they are followed again when one of them ends meanwhile.
 const ATTEMPTS: usize = 8;
-/// The longest record that is read.
 const LONGEST: u64 = 64 << 20;
 /// How long either side of a request may take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What one wrapper may use, and who it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     pub server: String,
     pub session: String,
@@ -65,7 +63,8 @@ impl Record {
 
     /// This record underneath an outer one. A server can serve any record for its own process, so a record can only
     /// narrow what those above it leave.
-    fn under(self, outer: Self) -> Self {
+    #[must_use]
+    pub fn under(self, outer: Self) -> Self {
         let mut above = outer.chain();
         for one in self.above {
             if !above.contains(&one) {
@@ -75,26 +74,28 @@ impl Record {
         Self { scope: self.scope.meet(outer.scope), above, ..self }
     }
 
-    fn json(&self, pid: u32, started: &str) -> Value {
-        json!({
-            "version": 1, "pid": pid, "started": started, "server": self.server, "session": self.session,
-            "scope": self.scope, "above": self.above,
-        })
+    /// As it is served by the process with this number and start time.
+    fn served(self, pid: u32, started: String) -> Result<String, serde_json::Error> {
+        serde_json::to_string(&Served { version: VERSION, pid, started, record: self })
     }
 
-    /// Reads the record of the process with this number and start time; `None` if it is invalid, or another process's.
-    fn read(value: &Value, pid: u32, started: &str) -> Option<Self> {
-        let text = |key: &str| Some(value.get(key)?.as_str()?.to_owned());
-        let is_theirs = value.get("version")? == 1 && value.get("pid")? == pid && value.get("started")? == started;
-        let above = value.get("above")?.as_array()?.iter().map(|one| Some(one.as_str()?.to_owned()));
-        is_theirs.then_some(())?;
-        Some(Self {
-            server: text("server")?,
-            session: text("session")?,
-            scope: Scope::deserialize(value.get("scope")?).ok()?,
-            above: above.collect::<Option<_>>()?,
-        })
+    /// Reads what the process with this number and start time serves; `None` if it is invalid, or another process's.
+    fn read(text: &str, pid: u32, started: &str) -> Option<Self> {
+        let served: Served = serde_json::from_str(text).ok()?;
+        let is_theirs = (served.version, served.pid, served.started.as_str()) == (VERSION, pid, started);
+        is_theirs.then_some(served.record)
     }
+}
+
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+struct Served {
+    version: u32,
+    pid: u32,
+    started: String,
+    #[serde(flatten)]
+    record: Record,
 }
 
 /// Serves this process's record to wrappers that will be started underneath it. Call it within a runtime.
@@ -112,7 +113,7 @@ pub fn serve(run: &Path, record: &Record) -> Result<ServedRecord, LinkError> {
     let listener = folder::listen(&place, &run.join(format!("{pid}.scope.new")))?;
     let listener =
         UnixListener::from_std(listener).map_err(|source| LinkError::Socket { path: place.clone(), source })?;
-    let task = tokio::spawn(tell(listener, record.json(pid, &started).to_string()));
+    let task = tokio::spawn(tell(listener, record.clone().served(pid, started)?));
     Ok(ServedRecord { place, task })
 }
 
@@ -133,15 +134,14 @@ async fn tell(listener: UnixListener, record: String) {
 /// The runtime folder below what `--home` names, or that of the user.
 pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 
-/// The record of all wrappers above this process together, in the name of the nearest; `None` if there are none.
+/// The record of all wrappers above a process together, in the name of the nearest; `None` if there are none.
 ///
 /// # Errors
 /// Why the record is unknown although there is a wrapper above: then nothing may be used.
-pub async fn inherited(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
-    let us = std::process::id();
+pub async fn inherited(of: u32, run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     // An ancestor may end while they are followed; its children then have another parent.
     for _ in 0..ATTEMPTS {
-        if let Some(found) = follow(us, run_of).await {
+        if let Some(found) = follow(of, run_of).await {
             return found;
         }
     }
@@ -149,8 +149,8 @@ pub async fn inherited(run_of: RunOf<'_>) -> Result<Option<Record>, String> {
 }
 
 /// Follows the ancestors once; `None` where one of them has just ended.
-async fn follow(us: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, String>> {
-    let (mut below, mut at) = (us, peer::kin(us)?.parent);
+async fn follow(of: u32, run_of: RunOf<'_>) -> Option<Result<Option<Record>, String>> {
+    let (mut below, mut at) = (of, peer::kin(of)?.parent);
     let mut nearest: Option<Record> = None;
     for _ in 0..DEPTH {
         if at <= 1 {
@@ -181,13 +181,10 @@ async fn record_of(pid: u32, kin: &Kin, run_of: RunOf<'_>) -> Result<Option<Reco
     let home = home_of(&words);
     let why = match run_of(home.as_deref()).map(|run| place(&run, pid)) {
         Some(place) => match timeout(PATIENCE, ask(&place, pid)).await {
-            Ok(Ok(text)) => {
-                let value = serde_json::from_str(&text).unwrap_or_default();
-                match Record::read(&value, pid, &kin.started) {
-                    Some(record) => return Ok(Some(record)),
-                    None => "its record is not its own, or of another version".to_owned(),
-                }
-            }
+            Ok(Ok(text)) => match Record::read(&text, pid, &kin.started) {
+                Some(record) => return Ok(Some(record)),
+                None => "its record is not its own, or of another version".to_owned(),
+            },
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it does not answer".to_owned(),
         },
@@ -217,7 +214,7 @@ pub fn take_name() {
 }
 
 /// Whether a command line is that of a wrapper; `is_named` where its process has the name of one.
-fn wraps(words: &[String], is_named: bool) -> bool {
+pub fn wraps(words: &[String], is_named: bool) -> bool {
     let Some((program, words)) = words.split_first() else { return false };
     let is_ours = |program: &str| {
         Path::new(program).file_name().is_some_and(|name| name.to_string_lossy().starts_with("mcp-approve"))
@@ -235,7 +232,7 @@ fn wraps(words: &[String], is_named: bool) -> bool {
 }
 
 /// What a wrapper's command line names as `--home`.
-fn home_of(words: &[String]) -> Option<PathBuf> {
+pub fn home_of(words: &[String]) -> Option<PathBuf> {
     let mut given = words.iter().skip(1).take_while(|word| *word != "--");
     let mut home = None;
     while let Some(word) = given.next() {
@@ -281,110 +278,5 @@ impl Drop for ServedRecord {
         self.task.abort();
         // If it stays, no process listens there.
         let _ = fs::remove_file(&self.place);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{BufRead as _, BufReader, Write as _};
-    use std::os::unix::fs::PermissionsExt as _;
-    use std::os::unix::net::UnixListener;
-    use std::path::{Path, PathBuf};
-    use std::process::{Command, Stdio};
-
-    use super::{NAME, Record, ask, follow, fs, home_of, peer, place, record_of, serve, take_name, wraps};
-    use crate::policy::scope::{Limit, Scope};
-
-    fn record() -> Record {
-        let scope = Scope::of(Limit::Nothing("a test".into()));
-        Record { server: "agents".into(), session: "s1".into(), scope, above: vec!["outer".into()] }
-    }
-
-    fn words(line: &str) -> Vec<String> {
-        line.split(' ').map(str::to_owned).collect()
-    }
-
-    #[tokio::test]
-    async fn a_record_is_told_while_its_wrapper_lives_and_by_no_other_process() {
-        let run = tempfile::tempdir().unwrap();
-        let run = run.path().join("run");
-        let us = std::process::id();
-        let kin = peer::kin(us).unwrap();
-        let run_of = |_: Option<&Path>| Some(run.clone());
-        let served = serve(&run, &record()).unwrap();
-        assert_eq!(record_of(us, &kin, &run_of).await, Ok(Some(record())));
-        assert_eq!(record().chain(), ["outer", "agents (nothing, session s1)"]);
-        assert_eq!(fs::metadata(place(&run, us)).unwrap().permissions().mode() & 0o777, 0o600);
-        let other = peer::Kin { started: "another time".into(), ..peer::kin(us).unwrap() };
-        assert_eq!(record_of(us, &other, &run_of).await, Ok(None), "a test is no wrapper");
-        // This socket's name is not of our process.
-        let parent = peer::kin(us).unwrap().parent;
-        fs::rename(place(&run, us), place(&run, parent)).unwrap();
-        let error = ask(&place(&run, parent), parent).await.unwrap_err();
-        assert_eq!(error.to_string(), "another process answers in its place");
-        fs::rename(place(&run, parent), place(&run, us)).unwrap();
-        drop(served);
-        assert!(!place(&run, us).exists());
-    }
-
-    #[tokio::test]
-    async fn a_record_that_a_server_tells_of_itself_or_of_another_widens_nothing() {
-        let run = tempfile::tempdir().unwrap();
-        let run = run.path().join("run");
-        let _served = serve(&run, &record()).unwrap();
-        // A server below us, and one below that, which prints its process id.
-        let mut server = Command::new("sh");
-        server.args(["-c", "sh -c 'echo $$; read -r end'; :"]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut server = server.spawn().unwrap();
-        let mut inner = String::new();
-        BufReader::new(server.stdout.take().unwrap()).read_line(&mut inner).unwrap();
-        let inner = inner.trim().parse().unwrap();
-
-        let run_of = |_: Option<&Path>| Some(run.clone());
-        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))));
-        let started = peer::kin(server.id()).unwrap().started;
-        let spoofed = Record { server: "x".into(), session: "s2".into(), scope: Scope::default(), above: vec![] };
-        let told = spoofed.json(server.id(), &started).to_string();
-        let listener = UnixListener::bind(place(&run, server.id())).unwrap();
-        std::thread::spawn(move || drop(listener.accept().unwrap().0.write_all(told.as_bytes())));
-        assert_eq!(follow(inner, &run_of).await, Some(Ok(Some(record()))), "it is not the process of that number");
-        // Even if it were read, it would widen nothing.
-        let found = spoofed.under(record());
-        assert_eq!((found.scope.clone(), found.above.clone()), (record().scope, record().chain()));
-        assert_eq!(found.clone().under(record()), found, "an honest one names those above it already");
-        drop(server.stdin.take());
-        server.wait().unwrap();
-    }
-
-    #[test]
-    fn a_wrapper_is_known_by_its_command_line() {
-        for (line, is_wrapper) in [
-            ("mcp-approve -- npx server", true),
-            ("/usr/bin/mcp-approve --role viewer -- npx server", true),
-            ("mcp-approve wrap --home=/x -- npx", true),
-            ("mcp-approve --home /x -- npx", true),
-            ("mcp-approve --name lattice -- npx", true),
-            ("mcp-approve lattice caps -- npx server", false),
-            ("mcp-approve --home /x lattice caps -- npx server", false),
-            ("mcp-approve demo-agent -- mcp-approve -- npx server", false),
-            ("mcp-approve demo", false),
-            ("node server.js -- x", false),
-        ] {
-            assert_eq!(wraps(&words(line), false), is_wrapper, "{line}");
-        }
-        assert!(!wraps(&[], true));
-        // With another file name, it is recognised by its process name.
-        let renamed = words("/opt/held --name files -- server");
-        assert!(wraps(&renamed, true) && !wraps(&renamed, false));
-        assert!(!wraps(&words("/opt/held console"), true));
-        if cfg!(target_os = "linux") {
-            let kept = peer::name(std::process::id());
-            take_name();
-            assert_eq!(peer::name(std::process::id()).as_deref(), Some(NAME));
-            fs::write("/proc/self/comm", kept.unwrap()).unwrap();
-        }
-        assert_eq!(home_of(&words("mcp-approve --home /x -- --home /y")), Some(PathBuf::from("/x")));
-        assert_eq!(home_of(&words("mcp-approve --home=/x -- y")), Some(PathBuf::from("/x")));
-        assert_eq!(home_of(&words("mcp-approve -- --home /y")), None);
     }
 }

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Where the system keeps its programs. Never the PATH: an agent may have put a folder in front of it.
-const FOLDERS: [&str; 3] = ["/usr/bin", "/bin", "/run/current-system/sw/bin"];
+const FOLDERS: &[&str] = &["/usr/bin", "/bin", "/run/current-system/sw/bin"];
 /// Milliseconds between two notices.
 const PAUSE: i64 = 15_000;
 /// A program that hangs is ended after this many checks …
@@ -22,14 +22,12 @@ const BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 /// The script takes the words as an argument, so that nothing in them is run.
 const SCRIPT: &str = "on run argv\ndisplay notification (item 1 of argv) with title \"mcp-approve\"\nend run";
 
-/// A program that shows notices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Program {
     path: PathBuf,
     speaks: Speaks,
 }
 
-/// How a program takes its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Speaks {
     /// Linux and the BSDs: `notify-send`.
@@ -39,11 +37,6 @@ enum Speaks {
 }
 
 impl Program {
-    /// The desktop's program on this system.
-    fn find() -> Option<Self> {
-        FOLDERS.iter().find_map(|folder| Self::in_folder(Path::new(folder)))
-    }
-
     fn in_folder(folder: &Path) -> Option<Self> {
         let known = [("notify-send", Speaks::NotifySend), ("osascript", Speaks::AppleScript)];
         known.into_iter().map(|(name, speaks)| Self { path: folder.join(name), speaks }).find(|one| one.path.is_file())
@@ -70,11 +63,6 @@ impl Program {
     }
 }
 
-/// Whether the desktop has a program that shows notices.
-pub fn is_there() -> bool {
-    Program::find().is_some()
-}
-
 /// The desktop's program, and when it last showed a notice.
 #[derive(Debug)]
 pub struct Desktop {
@@ -84,15 +72,18 @@ pub struct Desktop {
 
 impl Default for Desktop {
     fn default() -> Self {
-        Self { program: Program::find(), last: None }
+        Self::within(FOLDERS)
     }
 }
 
 impl Desktop {
-    /// The program in this folder instead: for tests.
-    #[cfg(test)]
-    pub fn in_folder(folder: &Path) -> Self {
-        Self { program: Program::in_folder(folder), last: None }
+    /// The first program in one of these folders.
+    pub fn within(folders: &[impl AsRef<Path>]) -> Self {
+        Self { program: folders.iter().find_map(|folder| Program::in_folder(folder.as_ref())), last: None }
+    }
+
+    pub fn is_there(&self) -> bool {
+        self.program.is_some()
     }
 
     /// Shows a notice, unless one was shown within `PAUSE`. Returns at once, whatever the program does.
@@ -121,80 +112,4 @@ fn see_off(mut child: Child) {
     }
     let _ = child.kill();
     let _ = child.wait();
-}
-
-/// Writes a program for a test, through another process: if this one wrote it, a child of another test could have the
-/// file open for a moment, and no system runs a file that is open for writing.
-#[cfg(test)]
-pub fn write_program(path: &Path, text: &str) {
-    let mut shell = Command::new("sh");
-    shell.args(["-c", r#"printf %s "$1" >"$0" && chmod 755 "$0""#]).arg(path).arg(text);
-    assert!(shell.status().is_ok_and(|status| status.success()));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::fs;
-    use std::time::Instant;
-
-    /// A folder with a program of this name that writes down its arguments, one a line, then does `then`.
-    fn desktop(name: &str, then: &str) -> (tempfile::TempDir, Program, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
-        let told = folder.path().join("told");
-        let script =
-            format!("#!/bin/sh\nsaid=$(printf '%s\\n' \"$@\")\necho \"$said\" >> '{}'\n{then}\n", told.display());
-        let path = folder.path().join(name);
-        write_program(&path, &script);
-        let program = Program::in_folder(folder.path()).unwrap();
-        (folder, program, told)
-    }
-
-    fn read(told: &Path) -> String {
-        let start = Instant::now();
-        while !fs::read_to_string(told).is_ok_and(|said| said.ends_with('\n'))
-            && start.elapsed() < Duration::from_secs(20)
-        {
-            thread::sleep(Duration::from_millis(5));
-        }
-        fs::read_to_string(told).unwrap_or_default()
-    }
-
-    #[test]
-    fn its_words_are_one_argument_and_never_an_option_or_a_script() {
-        for (name, last) in [("notify-send", "--\nmcp-approve\n"), ("osascript", "end run\n--\n")] {
-            let (_folder, program, told) = desktop(name, "");
-            Desktop { program: Some(program), last: None }.show("--help \"; display dialog \"x", 0);
-            let said = read(&told);
-            assert!(said.ends_with(&format!("{last}--help \"; display dialog \"x\n")), "{said}");
-        }
-    }
-
-    #[test]
-    fn what_a_call_names_is_no_markup() {
-        let (_folder, program, told) = desktop("notify-send", "");
-        Desktop { program: Some(program), last: None }.show("files: deletes <a href=\"x\">&b</a>", 0);
-        let said = read(&told);
-        assert!(said.ends_with("files: deletes &lt;a href=\"x\"&gt;&amp;b&lt;/a&gt;\n"), "{said}");
-    }
-
-    #[test]
-    fn one_that_hangs_keeps_nobody_and_the_next_waits_its_turn() {
-        let (_folder, program, told) = desktop("notify-send", "exec sleep 30");
-        let mut desktop = Desktop { program: Some(program), last: None };
-        let start = Instant::now();
-        desktop.show("one", 1_000);
-        assert!(start.elapsed() < Duration::from_secs(25), "it was waited for");
-        assert!(read(&told).ends_with("one\n"));
-        fs::remove_file(&told).unwrap();
-        desktop.show("two", 1_000 + PAUSE - 1);
-        desktop.show("three", 1_000 + PAUSE);
-        let said = read(&told);
-        assert!(said.ends_with("three\n") && !said.contains("two"), "{said}");
-    }
-
-    #[test]
-    fn a_system_without_one_has_none() {
-        assert_eq!(Program::in_folder(tempfile::tempdir().unwrap().path()), None);
-    }
 }

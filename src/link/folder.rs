@@ -21,33 +21,19 @@ const SOCKET_PATH: usize = if cfg!(target_os = "linux") { 108 } else { 104 };
 const UNMAPPED: u32 = 65534;
 
 /// Makes the runtime folder where it is missing, and refuses one that others could change.
-///
-/// # Errors
-/// The folder or one above it belongs to someone else or is open to others, or it is a link or no folder.
 pub fn prepare(run: &Path) -> Result<(), LinkError> {
     let unusable = |source| LinkError::Unusable { path: run.to_owned(), source };
     let run = std::path::absolute(run).map_err(unusable)?;
-    check_parent(&run)?;
-    match fs::symlink_metadata(&run) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(unusable)?;
-        }
-        Err(error) => return Err(unusable(error)),
-        Ok(_) => {}
+    // A parent that is a link leads to another place, however well that place is protected.
+    if let Some(parent) = run.parent().filter(|parent| parent.is_symlink()) {
+        return Err(LinkError::Linked { path: parent.to_owned() });
+    }
+    // What is there already, a link to nowhere included, is checked next.
+    if run.symlink_metadata().is_err() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&run).map_err(unusable)?;
     }
     check_itself(&run)?;
     check_above(&run)
-}
-
-/// The parent folder must not be a link: that leads to another place, however well that place is protected.
-fn check_parent(run: &Path) -> Result<(), LinkError> {
-    match run.parent().map(|parent| (parent, fs::symlink_metadata(parent))) {
-        Some((parent, Ok(found))) if found.file_type().is_symlink() => {
-            Err(LinkError::Linked { path: parent.to_owned() })
-        }
-        // It is missing, or making it will report the problem.
-        _ => Ok(()),
-    }
 }
 
 fn check_itself(run: &Path) -> Result<(), LinkError> {
@@ -91,18 +77,12 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
 pub struct NameClaim {
     name: String,
     socket: PathBuf,
-    /// Where the socket is prepared before it is moved into place.
-    draft: PathBuf,
     /// Open for the lock on it.
     _lock: OwnedFd,
 }
 
 impl NameClaim {
     /// Takes `wanted`, or the first of `wanted#2`, `wanted#3`, … that no living wrapper holds.
-    ///
-    /// # Errors
-    /// The folder is not safe ([`prepare`]), the socket's path would be too long, or something else is in a
-    /// lock's place.
     pub fn claim(run: &Path, wanted: &str) -> Result<Self, LinkError> {
         prepare(run)?;
         let stem = stem(wanted);
@@ -113,8 +93,8 @@ impl NameClaim {
             };
             let socket = run.join(format!("{stem}.sock"));
             check_length(&socket)?;
-            if let Some(lock) = lock(&run.join(format!("{stem}.lock")))? {
-                return Ok(Self { name, draft: run.join(format!("{stem}.new")), socket, _lock: lock });
+            if let Some(_lock) = lock(&socket.with_extension("lock"))? {
+                return Ok(Self { name, socket, _lock });
             }
         }
         Err(LinkError::NamesTaken { name: wanted.to_owned(), count: MOST_OF_A_NAME })
@@ -125,25 +105,17 @@ impl NameClaim {
         &self.name
     }
 
-    /// Where this wrapper's socket is.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// Puts a listening socket in place, readable for no other process from its first moment.
-    ///
-    /// # Errors
-    /// Something that no wrapper made is there, or the system gives no socket.
     pub(super) fn bind(&self) -> Result<UnixListener, LinkError> {
-        listen(&self.socket, &self.draft)
+        listen(&self.socket, &self.socket.with_extension("new"))
     }
 }
 
 /// Puts a listening socket in its place, readable for no other process from its first moment; `draft` is where it is
 /// prepared.
-///
-/// # Errors
-/// As [`NameClaim::bind`], or the path is too long.
 pub(super) fn listen(socket: &Path, draft: &Path) -> Result<UnixListener, LinkError> {
     let failed = |source| LinkError::Socket { path: socket.to_owned(), source };
     check_length(draft)?;
@@ -160,20 +132,16 @@ pub(super) fn listen(socket: &Path, draft: &Path) -> Result<UnixListener, LinkEr
 fn clear(path: &Path) -> Result<(), LinkError> {
     let failed = |source| LinkError::Socket { path: path.to_owned(), source };
     let found = match fs::symlink_metadata(path) {
-        Ok(found) => found,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(failed(error)),
+        found => found.map_err(failed)?,
     };
     let kind = found.file_type();
-    let what = if found.uid() != me() {
-        "another user's"
-    } else if kind.is_socket() || kind.is_symlink() {
+    let what = match () {
+        () if found.uid() != me() => "another user's",
         // Removing never follows a link.
-        return fs::remove_file(path).map_err(failed);
-    } else if kind.is_dir() {
-        "a folder"
-    } else {
-        "not a socket"
+        () if kind.is_socket() || kind.is_symlink() => return fs::remove_file(path).map_err(failed),
+        () if kind.is_dir() => "a folder",
+        () => "not a socket",
     };
     Err(LinkError::Squatted { path: path.to_owned(), what })
 }
@@ -230,10 +198,7 @@ fn stem(name: &str) -> String {
 
 fn check_length(socket: &Path) -> Result<(), LinkError> {
     let (bytes, limit) = (socket.as_os_str().len(), SOCKET_PATH - 1);
-    if bytes > limit {
-        return Err(LinkError::TooLong { path: socket.to_owned(), bytes, limit });
-    }
-    Ok(())
+    if bytes > limit { Err(LinkError::TooLong { path: socket.to_owned(), bytes, limit }) } else { Ok(()) }
 }
 
 pub(super) fn me() -> u32 {
@@ -243,65 +208,30 @@ pub(super) fn me() -> u32 {
 /// Why there is no runtime folder, or no connection through it.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
-    /// The folder, or one above it, cannot be made or read.
     #[error("the folder {path:?} cannot be used: {source}; make it writable for you, or choose another with --home")]
     Unusable { path: PathBuf, source: io::Error },
-    /// The runtime folder itself is a symbolic link.
     #[error("the folder {path:?} is a symbolic link, so something else decides where it leads; remove the link")]
     Linked { path: PathBuf },
-    /// Something else is where the runtime folder belongs.
     #[error("{path:?} is not a folder; move it away")]
     NotAFolder { path: PathBuf },
-    /// Another user owns the folder or one above it.
     #[error("the folder {path:?} belongs to user {owner}, not to you; choose another with --home")]
     Foreign { path: PathBuf, owner: u32 },
-    /// Others may look into the folder, or replace one above it.
     #[error("the folder {path:?} is open to others (mode {mode:03o}); run: chmod {hint} {path:?}")]
     Loose { path: PathBuf, mode: u32, hint: &'static str },
-    /// The socket path is too long for the system.
     #[error(
         "the socket path {path:?} has {bytes} bytes, but this system takes {limit}; choose a shorter --home or --name"
     )]
     TooLong { path: PathBuf, bytes: usize, limit: usize },
-    /// Something that no wrapper made is where a lock or socket belongs.
     #[error("{path:?} is {what}; mcp-approve did not make it: look at it, then remove it")]
     Squatted { path: PathBuf, what: &'static str },
-    /// Every numbered form of the name is in use.
     #[error("{count} running servers are called {name:?} already; end some, or choose another --name")]
     NamesTaken { name: String, count: u32 },
-    /// The socket cannot be opened.
     #[error("no console can be reached at {path:?}: {source}; check that its folder is on a local disk")]
     Socket { path: PathBuf, source: io::Error },
-    /// A thread or the socket's watcher could not be started.
     #[error("the consoles' watcher cannot run: {0}; end other programs and try again")]
     Watcher(io::Error),
-    /// A message could not be serialised.
     #[error("a message could not be written as JSON: {0}; this is a defect, please report it")]
     Unsayable(#[from] serde_json::Error),
-    /// The watcher has ended.
     #[error("the link to the wrappers has ended; start the console again")]
     Ended,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plain_name_is_its_own_file_name() {
-        for name in ["filesystem", "git-2", "my_server.v1"] {
-            assert_eq!(stem(name), name);
-        }
-    }
-
-    #[test]
-    fn no_name_leaves_the_folder_or_takes_anothers_file() {
-        let odd =
-            ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
-        let stems: std::collections::BTreeSet<String> = odd.iter().map(|name| stem(name)).collect();
-        assert_eq!(stems.len(), odd.len(), "{stems:?}");
-        for stem in stems {
-            assert!(stem.len() <= PLAIN_STEM && !stem.contains(['/', '#', '\0']), "{stem}");
-        }
-    }
 }

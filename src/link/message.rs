@@ -61,17 +61,24 @@ pub struct Subject {
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromWrapper {
     /// First of all. A console that reads another `protocol` shows it and stops.
-    Hello { protocol: u32, version: String, wrapper: Wrapper },
+    Hello {
+        protocol: u32,
+        version: String,
+        wrapper: Wrapper,
+    },
     /// A call waits, or its card changed (an edit).
-    Held { call: Box<Snapshot> },
-    /// A call no longer waits.
+    Held {
+        call: Box<Snapshot>,
+    },
     Settled(CallEnd),
     /// Something passed.
     Activity(Activity),
     /// The state of the wrapper; after every change, at most ten a second.
     Status(Status),
     /// All tools that the server has described, whenever that has changed.
-    Tools { tools: Vec<KnownTool> },
+    Tools {
+        tools: Vec<KnownTool>,
+    },
     /// The answer to [`FromConsole::Peek`]: what waits for an operator, oldest first, and what approvers are asked about.
     Waiting {
         calls: Vec<WaitingCall>,
@@ -79,7 +86,10 @@ pub enum FromWrapper {
         consulted: Vec<WaitingCall>,
     },
     /// A decision or edit of this console had no effect.
-    Refused { ticket: String, why: String },
+    Refused {
+        ticket: String,
+        why: String,
+    },
 }
 
 /// Who a wrapper is. Names are foreign text.
@@ -142,7 +152,6 @@ pub enum ClientEvent {
 /// Called from several threads; must not block.
 pub(super) type Callback = dyn Fn(ClientEvent) + Send + Sync;
 
-/// What consoles do.
 #[derive(Debug)]
 pub enum FromConsoles {
     /// A console of our version is attached and may decide; it was shown nothing yet.
@@ -154,18 +163,27 @@ pub enum FromConsoles {
         pid: u32,
     },
     /// A program that is not a console asks what waits.
-    Peeked { console: ConsoleId },
+    Peeked {
+        console: ConsoleId,
+    },
     /// An attached console spoke. Never a second `Hello`.
-    Said { console: ConsoleId, message: FromConsole },
+    Said {
+        console: ConsoleId,
+        message: FromConsole,
+    },
     /// The last message of [`Server::show`] to this console is written.
-    Shown { console: ConsoleId },
-    /// An attached console is gone.
-    Detached { console: ConsoleId },
+    Shown {
+        console: ConsoleId,
+    },
+    Detached {
+        console: ConsoleId,
+    },
     /// A connection was rejected, or may not decide.
-    Rejected { why: Rejection },
+    Rejected {
+        why: Rejection,
+    },
 }
 
-/// Why a connection may not decide.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     #[error("ALARM: a process of user {uid} tried to attach as a console")]

@@ -49,7 +49,6 @@ pub(super) fn check_family(pid: u32, server: u32) -> Result<(), Rejection> {
 enum Descent {
     FromServer,
     Elsewhere,
-    /// The process cannot be looked at.
     Lost,
     /// An ancestor cannot be looked at: it has just ended.
     Broken,

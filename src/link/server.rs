@@ -36,9 +36,6 @@ impl Server {
     /// Opens the claimed name's socket in `run`, replacing what a dead wrapper left there.
     ///
     /// `me` is what every console receives first. Must be called within a tokio runtime with io and time.
-    ///
-    /// # Errors
-    /// The folder is not safe, something else is in the socket's place, or the system gives no socket.
     pub fn start(
         run: &Path,
         claim: &NameClaim,
@@ -61,7 +58,6 @@ impl Server {
         Ok(Self { commands, attached, task: tokio::spawn(task.run(taken)), socket, inode })
     }
 
-    /// Sends a message to one console, unless it is gone.
     pub fn send(&self, console: ConsoleId, message: &FromWrapper) {
         self.tell(std::iter::once(console), message);
     }
@@ -83,7 +79,6 @@ impl Server {
         }
     }
 
-    /// How many consoles may decide now.
     pub fn attached(&self) -> usize {
         self.attached.load(Ordering::Relaxed)
     }

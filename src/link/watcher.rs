@@ -51,7 +51,6 @@ impl Watcher {
         Self { run, hello, on, tell, sockets: HashMap::new(), complained: None }
     }
 
-    /// Works until it is asked to end.
     pub(super) fn run(mut self, jobs: &mpsc::Receiver<WatcherJob>) {
         let mut next = Instant::now();
         loop {
@@ -61,10 +60,7 @@ impl Watcher {
             }
             match jobs.recv_timeout(next.saturating_duration_since(Instant::now())) {
                 Ok(WatcherJob::Send { session, line }) => self.send(&session, &line),
-                Ok(WatcherJob::Met { key, session, answer }) => {
-                    // If the reader has ended meanwhile, it needs no answer.
-                    let _ = answer.send(self.meet(&key, session));
-                }
+                Ok(WatcherJob::Met { key, session, admit }) => self.meet(&key, session, &admit),
                 Ok(WatcherJob::Mute { key }) => self.mute(&key),
                 Ok(WatcherJob::Lost { key, parting }) => self.lose(&key, parting),
                 Ok(WatcherJob::End) | Err(RecvTimeoutError::Disconnected) => break,
@@ -101,58 +97,41 @@ impl Watcher {
     }
 
     fn look_at(&mut self, path: &Path) {
-        let Ok(is) = fs::symlink_metadata(path) else {
-            return;
-        };
+        let Ok(is) = fs::symlink_metadata(path) else { return };
         let key = Key { path: path.to_owned(), inode: (is.dev(), is.ino()), changed: (is.ctime(), is.ctime_nsec()) };
-        if let Some(found) = self.sockets.get(path) {
-            let same = found.key == key;
-            match &found.state {
-                State::Open { .. } if same => return,
-                State::LeftAlone(None) if same => return,
-                State::LeftAlone(Some(until)) if same && Instant::now() < *until => return,
-                State::Open { .. } | State::LeftAlone(_) => {}
-            }
+        match self.sockets.get(path).filter(|found| found.key == key).map(|found| &found.state) {
+            Some(State::Open { .. } | State::LeftAlone(None)) => return,
+            Some(State::LeftAlone(Some(until))) if Instant::now() < *until => return,
+            Some(State::LeftAlone(Some(_))) | None => {}
         }
         if let Err(what) = folder::check_socket(&is) {
-            return self.shun(
-                key,
-                format!("{path:?} {what}, so the console does not connect to it; look at it, then remove it"),
-            );
+            let what = format!("{path:?} {what}, so the console does not connect to it; look at it, then remove it");
+            return self.leave_alone(key, what);
         }
-        match UnixStream::connect(path) {
-            Ok(stream) => self.open(key, stream),
-            // No process listens: the socket is a dead wrapper's, or one is just starting.
-            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
-            Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
-        }
-    }
-
-    fn open(&mut self, key: Key, stream: UnixStream) {
-        let path = key.path.clone();
-        match self.start(&key, &stream) {
-            Ok(()) => {
+        match UnixStream::connect(path).and_then(|stream| self.greet(&key, &stream).map(|()| stream)) {
+            Ok(stream) => {
                 // A new wrapper has the name; the old connection is useless.
                 if let Some(before) = self.set(key, State::Open { stream, session: None }) {
                     before.hang_up();
                 }
             }
-            Err(error) => self.shun(key, format!("{path:?} cannot be reached: {error}")),
+            // No process listens: the socket is a dead wrapper's, or one is just starting.
+            Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => {}
+            Err(error) => self.leave_alone(key, format!("{path:?} cannot be reached: {error}")),
         }
     }
 
-    fn start(&self, key: &Key, stream: &UnixStream) -> io::Result<()> {
+    /// Says our `Hello`, and starts the connection's reader.
+    fn greet(&self, key: &Key, stream: &UnixStream) -> io::Result<()> {
         stream.set_write_timeout(Some(WRITE))?;
         (&*stream).write_all(&self.hello)?;
         let (reading, key) = (stream.try_clone()?, key.clone());
         let (tell, on) = (self.tell.clone(), Arc::clone(&self.on));
-        thread::Builder::new()
-            .name("link reader".to_owned())
-            .spawn(move || listen(&reading, key, &tell, &*on))
-            .map(drop)
+        let reader = thread::Builder::new().name("link reader".to_owned());
+        reader.spawn(move || listen(&reading, key, &tell, &*on)).map(drop)
     }
 
-    fn shun(&mut self, key: Key, what: String) {
+    fn leave_alone(&mut self, key: Key, what: String) {
         (self.on)(ClientEvent::Trouble(what));
         self.set(key, State::LeftAlone(None));
     }
@@ -162,17 +141,14 @@ impl Watcher {
     }
 
     /// A session belongs to the first connection that names it: another that claims it could only confuse the operator.
-    fn meet(&mut self, key: &Key, session: String) -> Admission {
+    fn meet(&mut self, key: &Key, session: String, admit: &mpsc::Sender<()>) {
         let taken = self.sockets.values().any(|found| found.is_session(&session));
-        match self.sockets.get_mut(&key.path) {
-            Some(found) if found.key == *key && !taken => match &mut found.state {
-                State::Open { session: mine, .. } => {
-                    *mine = Some(session);
-                    Admission::Connect
-                }
-                State::LeftAlone(_) => Admission::Refuse,
-            },
-            _ => Admission::Refuse,
+        if let Some(found) = self.sockets.get_mut(&key.path).filter(|found| found.key == *key && !taken)
+            && let State::Open { session: its, .. } = &mut found.state
+        {
+            *its = Some(session);
+            // If the reader has ended meanwhile, it needs no answer.
+            let _ = admit.send(());
         }
     }
 
@@ -186,12 +162,10 @@ impl Watcher {
 
     fn lose(&mut self, key: &Key, parting: Parting) {
         if self.sockets.get(&key.path).is_some_and(|found| found.key == *key) {
-            match parting {
-                Parting::Later => drop(self.sockets.remove(&key.path)),
-                Parting::Unconnected => {
-                    drop(self.set(key.clone(), State::LeftAlone(Some(Instant::now() + LEFT_ALONE))));
-                }
-            }
+            drop(match parting {
+                Parting::Later => self.sockets.remove(&key.path),
+                Parting::Unconnected => self.set(key.clone(), State::LeftAlone(Some(Instant::now() + LEFT_ALONE))),
+            });
         }
     }
 
@@ -203,9 +177,7 @@ impl Watcher {
         let why = match sent {
             Some(Ok(())) => return,
             // Half a line may have been written, so the connection is closed.
-            Some(Err(error)) => {
-                format!("the wrapper accepts no data ({error}); the connection was closed")
-            }
+            Some(Err(error)) => format!("the wrapper accepts no data ({error}); the connection was closed"),
             None => "the wrapper is gone".to_owned(),
         };
         (self.on)(ClientEvent::Trouble(format!("not delivered, so your answer did not count: {why}")));
@@ -228,14 +200,6 @@ impl KnownSocket {
     }
 }
 
-/// Whether a session may be connected.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Admission {
-    Connect,
-    Refuse,
-}
-
-/// What the watcher is asked to do.
 pub(super) enum WatcherJob {
     Send {
         session: String,
@@ -245,13 +209,12 @@ pub(super) enum WatcherJob {
     Met {
         key: Key,
         session: String,
-        answer: mpsc::Sender<Admission>,
+        admit: mpsc::Sender<()>,
     },
     /// A reader no longer understands its wrapper, which takes no verdict from here any more.
     Mute {
         key: Key,
     },
-    /// A reader has come to an end.
     Lost {
         key: Key,
         parting: Parting,
@@ -259,7 +222,6 @@ pub(super) enum WatcherJob {
     End,
 }
 
-/// How a connection ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parting {
     /// Before it was connected: trying again at once would not help.
@@ -270,23 +232,21 @@ pub(super) enum Parting {
 /// One socket as it was found; a new one at the same path has another key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Key {
-    pub(super) path: PathBuf,
-    pub(super) inode: (u64, u64),
-    pub(super) changed: (i64, i64),
+    path: PathBuf,
+    inode: (u64, u64),
+    changed: (i64, i64),
 }
 
 /// Reads until the wrapper ends or sends something invalid.
-pub(super) fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) {
-    let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream), Ending::Closed);
+fn listen(stream: &UnixStream, key: Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) {
+    let mut lines = Lines(BufReader::with_capacity(64 * 1024, stream));
     let parting = talk(&mut lines, &key, tell, on);
     // This fails only once the watcher has ended.
     let _ = tell.send(WatcherJob::Lost { key, parting });
 }
 
 fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &Callback) -> Parting {
-    let Some(first) = lines.next() else {
-        return Parting::Unconnected;
-    };
+    let Ok(first) = lines.next() else { return Parting::Unconnected };
     let Some(greeting) = Greeting::read(&first) else {
         let what = match serde_json::from_slice(&first) {
             Ok(FromWrapper::Refused { why, .. }) => why,
@@ -300,34 +260,26 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
         Ok(FromWrapper::Hello { protocol: PROTOCOL, wrapper, .. }) => (wrapper.session.clone(), wrapper),
         _ => return listen_until_gone(lines, greeting, on),
     };
-    let (answer, admitted) = mpsc::channel();
-    let met = WatcherJob::Met { key: key.clone(), session: session.clone(), answer };
-    if tell.send(met).is_err() {
+    let (admit, admitted) = mpsc::channel();
+    // This fails only once the watcher has ended; then nothing is reported either.
+    let _ = tell.send(WatcherJob::Met { key: key.clone(), session: session.clone(), admit });
+    if admitted.recv().is_err() {
+        let what = format!("a second wrapper calls itself session {session:?}; it is not shown: find out what it is");
+        on(ClientEvent::Trouble(what));
         return Parting::Unconnected;
-    }
-    match admitted.recv() {
-        Ok(Admission::Connect) => {}
-        Ok(Admission::Refuse) => {
-            on(ClientEvent::Trouble(format!(
-                "a second wrapper calls itself session {session:?}; it is not shown: find out what it is"
-            )));
-            return Parting::Unconnected;
-        }
-        Err(_) => return Parting::Unconnected,
     }
     on(ClientEvent::Connected(wrapper));
     let parting = loop {
-        let Some(line) = lines.next() else {
-            if lines.1 == Ending::TooLong {
-                on(ClientEvent::Trouble(
-                    "a wrapper sent more at once than a console accepts, so its calls cannot be shown here; they are \
-                     denied at their deadline"
-                        .to_owned(),
-                ));
+        let line = match lines.next() {
+            Ok(line) => line,
+            Err(Ending::Closed) => break Parting::Later,
+            Err(Ending::TooLong) => {
+                let what = "a wrapper sent more at once than a console accepts, so its calls cannot be shown here; they \
+                    are denied at their deadline";
+                on(ClientEvent::Trouble(what.to_owned()));
                 // On a new connection it would send the same again.
                 break Parting::Unconnected;
             }
-            break Parting::Later;
         };
         match serde_json::from_slice(&line) {
             Ok(FromWrapper::Hello { .. }) | Err(_) => {
@@ -335,10 +287,7 @@ fn talk(lines: &mut Lines<'_>, key: &Key, tell: &mpsc::Sender<WatcherJob>, on: &
                 on(ClientEvent::Gone { session });
                 return listen_until_gone(lines, greeting, on);
             }
-            Ok(message) => {
-                let session = session.clone();
-                on(ClientEvent::Said { session, message });
-            }
+            Ok(message) => on(ClientEvent::Said { session: session.clone(), message }),
         }
     };
     on(ClientEvent::Gone { session });
@@ -354,23 +303,20 @@ fn listen_until_gone(lines: &mut Lines<'_>, greeting: Greeting, on: &Callback) -
     Parting::Later
 }
 
-struct Lines<'a>(BufReader<&'a UnixStream>, Ending);
+struct Lines<'a>(BufReader<&'a UnixStream>);
 
-/// Why there is no further line.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Closed,
     TooLong,
 }
 
 impl Lines<'_> {
-    /// The next whole line; `None` at the end, on an error, and when it is too long.
-    fn next(&mut self) -> Option<Vec<u8>> {
+    fn next(&mut self) -> Result<Vec<u8>, Ending> {
         let mut line = Vec::new();
-        let read = (&mut self.0).take(LONGEST_FROM_WRAPPER as u64).read_until(b'\n', &mut line);
-        if line.len() == LONGEST_FROM_WRAPPER {
-            self.1 = Ending::TooLong;
+        match (&mut self.0).take(LONGEST_FROM_WRAPPER as u64).read_until(b'\n', &mut line) {
+            Ok(_) if line.ends_with(b"\n") => Ok(line),
+            _ if line.len() == LONGEST_FROM_WRAPPER => Err(Ending::TooLong),
+            Ok(_) | Err(_) => Err(Ending::Closed),
         }
-        (read.is_ok() && line.ends_with(b"\n")).then_some(line)
     }
 }

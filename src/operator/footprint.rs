@@ -30,13 +30,3 @@ fn children(pid: u32) -> Vec<u32> {
     let children: String = threads.flatten().map(of_thread).collect::<Vec<_>>().join(" ");
     children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn this_process_takes_some_and_a_missing_one_none() {
-        assert!(super::of(std::process::id()).is_some_and(|bytes| bytes > 1 << 20));
-        assert_eq!(super::of(u32::MAX - 1), None);
-    }
-}

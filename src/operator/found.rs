@@ -26,23 +26,22 @@ use super::tried::{Trial, Tried};
 pub enum LogRequest {
     /// A page of the log. A newer one takes its place.
     Page(Wanted),
-    /// One record in full.
-    Record { seq: u64 },
+    Record {
+        seq: u64,
+    },
     /// The call that a record is of, for a rule.
-    PastCall { seq: u64 },
+    PastCall {
+        seq: u64,
+    },
     /// Counts on, up to the newest record.
     Count,
-    /// Checks the whole chain.
     Verify,
-    /// Reads the policy again.
     Rules,
-    /// Reads the pins again.
     Pins,
     /// How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
     /// Which servers hosts start without mcp-approve.
     Hosts,
-    /// The last decisions, for Activity.
     Recent,
     /// The operator has dismissed the tour.
     TourSeen,
@@ -74,9 +73,7 @@ pub enum LogRows {
 pub enum Edge {
     Newest,
     Oldest,
-    /// Older than this record.
     Below(u64),
-    /// Newer than this record.
     Above(u64),
 }
 
@@ -104,7 +101,6 @@ pub enum Finding {
     Tried(Tried),
     /// The log could not be read: why, and what to do.
     Trouble(String),
-    /// There is no log yet.
     NoLog,
 }
 
@@ -122,14 +118,11 @@ pub struct Page {
     pub progress: Progress,
 }
 
-/// Whether a page is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// More of it comes.
     Searching,
     /// As many as were wanted; there may be more beyond.
     Full,
-    /// The log ends here.
     AtTheEnd,
 }
 
@@ -146,7 +139,6 @@ pub struct Line {
     pub session: String,
     pub ticket: Option<String>,
     pub tool: Option<String>,
-    /// What a call acts on.
     pub target: Option<String>,
     pub badge: Option<Badge>,
     pub ruling: Option<Decision>,
@@ -154,7 +146,6 @@ pub struct Line {
     pub by: Option<By>,
     pub rule: Option<String>,
     pub latency_us: Option<u64>,
-    /// How the server answered.
     pub outcome: Option<Outcome>,
     /// Reason, result, or what happened.
     pub note: String,
@@ -258,7 +249,6 @@ impl Line {
     }
 }
 
-/// Counts of the log up to some record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counts {
     /// The number of the last record counted.
@@ -284,7 +274,6 @@ pub struct Opened {
     pub explained: Option<Explained>,
 }
 
-/// What a policy says of a past call, and why.
 #[derive(Clone, Debug)]
 pub struct Explained {
     pub ruling: Ruling,
@@ -324,7 +313,6 @@ pub struct Checked {
     pub lost: bool,
 }
 
-/// The rules as their file has them.
 #[derive(Clone, Debug)]
 pub struct RuleBook {
     pub files: Vec<PathBuf>,
@@ -345,7 +333,6 @@ pub struct RuleLine {
     pub decision: Decision,
     /// Switched off: it decides nothing.
     pub disabled: bool,
-    /// Which of [`RuleBook::files`].
     pub file: usize,
     pub line: usize,
     /// What it is for: each selector and predicate, `tool` and `write_*`.

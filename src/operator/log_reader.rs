@@ -36,9 +36,6 @@ use crate::policy::rule::Policy;
 const REPORT: u64 = 8;
 
 /// Starts the log reader. It ends with the last sender.
-///
-/// # Errors
-/// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<LogRequest>> {
     let (ask, inbox) = mpsc::channel();
     let trial = trial::start(sources.clone(), tell.clone())?;
@@ -69,7 +66,6 @@ struct LogReader {
     inbox: Receiver<LogRequest>,
     reader: Option<Reader>,
     index: Option<Index>,
-    /// Filling the index.
     filling: Work,
     searching: Option<Searching>,
     counts: Counts,
@@ -77,7 +73,6 @@ struct LogReader {
     remembered: u64,
     counting: Work,
     checking: Option<Checking>,
-    /// To the thread that tries rules on past calls.
     trial: Sender<Trial>,
 }
 
@@ -138,7 +133,6 @@ impl LogReader {
         }
     }
 
-    /// Gives up all unfinished work.
     fn rest(&mut self) {
         self.searching = None;
         self.counting = Work::Idle;

@@ -19,7 +19,6 @@ use crate::home::places::Places;
 /// Where the log reader and the trials look.
 #[derive(Clone, Debug)]
 pub struct Sources {
-    /// The audit log.
     pub log: PathBuf,
     /// The operator's files: policies, pins, whether the tour was seen.
     pub places: Places,

@@ -11,7 +11,6 @@ use crate::pins::page::Page;
 use crate::pins::reading::Server;
 use crate::wire::digest::Digest;
 
-/// Everything that is remembered, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PinBook {
     pub tools: Vec<PinnedTool>,
@@ -19,7 +18,6 @@ pub struct PinBook {
     pub programs: Vec<PinnedProgram>,
     /// What is kept as agreed to, with what counts and what does not.
     pub agreed: Vec<Known>,
-    /// The page of each server.
     pub pages: Vec<Page>,
 }
 
@@ -54,7 +52,6 @@ pub struct PinnedTool {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PinnedProgram {
     pub server: Server,
-    /// What changed.
     pub why: String,
     /// Allow rules that name this server or one of its tools, by id: they are suspended.
     pub rules: Vec<String>,
@@ -69,7 +66,6 @@ pub struct Shown {
     pub latest: Digest,
 }
 
-/// What the operator decides in a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PinReview {
     /// Says this of each of these definitions.
@@ -86,7 +82,6 @@ pub enum PinReview {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolReview {
     Accepted,
-    /// Its calls are denied.
     Refused,
     Is(Mutability),
     /// The last word is undone: the pin is again as it was before.
@@ -101,7 +96,6 @@ pub enum ProgramReview {
     TakenBack(Option<String>),
 }
 
-/// The result of a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewDone {
     /// What was done, with names in it.
@@ -125,7 +119,6 @@ impl PinnedTool {
         Shown { fingerprint: self.fingerprint.clone(), tool: self.known.tool.clone(), latest: self.known.digest }
     }
 
-    /// As [`wants_word`] says.
     pub fn wants_word(&self) -> bool {
         wants_word(self.known.pin, Badge::of(self.known.identity.mutability, self.known.confidence))
     }

@@ -109,7 +109,6 @@ impl RecordColumns {
         line.target.as_deref().map(|upon| target(Tone::Ours, upon, self.rest)).unwrap_or_default()
     }
 
-    /// The columns' names.
     pub fn heading(&self) -> Row {
         self.columns().row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(quiet))
     }
@@ -158,7 +157,6 @@ pub fn look(badge: Badge) -> (Tone, &'static str) {
     }
 }
 
-/// A badge as its shape.
 pub fn badge(badge: Option<Badge>) -> Row {
     badge.map(look).map(|(tone, shape)| Row::of(tone, shape)).unwrap_or_default()
 }
@@ -172,7 +170,6 @@ pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'sta
     }
 }
 
-/// What a policy says of a call.
 pub fn ruling(decision: Decision) -> Row {
     let tone = match decision {
         Decision::Allow => Tone::Good,

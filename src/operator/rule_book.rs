@@ -83,7 +83,7 @@ pub fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
 ///
 /// # Errors
 /// Why it cannot be read, and what to do.
-pub(super) fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
+pub fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
     let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
     let usual = || usual().unwrap_or_else(|| PolicyPlace::own(places));
     match which {
@@ -108,16 +108,25 @@ pub struct Except {
     pub condition: String,
 }
 
-/// A change of the rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuleChange {
     /// Takes this rule out of the file it is in, where that is the operator's own.
-    Remove { id: String, file: PathBuf },
+    Remove {
+        id: String,
+        file: PathBuf,
+    },
     /// Puts this text in the place of this rule, on the same terms.
-    Replace { id: String, file: PathBuf, text: String },
+    Replace {
+        id: String,
+        file: PathBuf,
+        text: String,
+    },
     /// Switches this rule on or off, on the same terms.
-    Switch { id: String, file: PathBuf, to: Switch },
-    /// Takes the last change back.
+    Switch {
+        id: String,
+        file: PathBuf,
+        to: Switch,
+    },
     Undo,
 }
 
@@ -154,9 +163,6 @@ fn with_its_own_name(text: &str, rule: &str) -> String {
 }
 
 /// The text of a rule as the file has it.
-///
-/// # Errors
-/// There is no such rule, or the file cannot be read.
 pub fn text(places: &Places, id: &str) -> Result<String, String> {
     let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
@@ -205,51 +211,4 @@ fn file<'p>(place: &'p PolicyPlace, places: &'p Places) -> RuleFile<'p> {
 
 fn said(error: &ChangeError) -> String {
     format!("{error}; {}", error.hint())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::home::layers::Keeps;
-    use std::fs;
-
-    const RULE: &str = "[[rule]]\nid = 'more'\ndecision = 'allow'\ntool = 'write_file'\n";
-
-    #[test]
-    fn a_change_that_waits_is_tried_as_if_it_were_accepted_and_only_while_it_waits() {
-        let home = tempfile::tempdir().unwrap();
-        let places = Places::under(home.path()).unwrap();
-        fs::create_dir_all(places.config_dir()).unwrap();
-        let file = places.policy_file();
-        let standing = || Layers::of(&places, None, &PolicyPlace::Usual(file.clone())).load(Keeps::Copies);
-        fs::write(&file, "version = 1\n").unwrap();
-        standing();
-        fs::write(&file, format!("version = 1\n{RULE}")).unwrap();
-        let stands = standing();
-        assert!(stands.rules.is_empty(), "it waits");
-        let which =
-            |digest| Which::Accepted { layer: Layer::User, file: file.display().to_string(), digest, server: None };
-        let pending = which(stands.pending[0].digest);
-        assert_eq!(tried(&places, &pending).unwrap().rules[0].id, "more");
-        assert_eq!(tried(&places, &Which::Written).unwrap().rules.len(), 1);
-        assert!(standing().rules.is_empty(), "trying it accepts nothing");
-        fs::write(&file, format!("version = 1\n{RULE}note = 'again'\n")).unwrap();
-        assert!(tried(&places, &pending).unwrap_err().contains("look at it again"));
-        fs::write(&file, "version = 1\nrules = 3\n").unwrap();
-        assert!(tried(&places, &Which::Written).unwrap_err().contains("policy.toml:2"));
-    }
-
-    #[test]
-    fn a_projects_file_is_found_in_its_folder() {
-        let home = tempfile::tempdir().unwrap();
-        let project = tempfile::tempdir().unwrap();
-        let places = Places::under(home.path()).unwrap();
-        let file = project.path().join(crate::home::layers::PROJECT);
-        fs::write(&file, format!("version = 1\n{RULE}")).unwrap();
-        let usual = PolicyPlace::own(&places);
-        let stands = Layers::of(&places, Some(project.path()), &usual).load(Keeps::Nothing);
-        let (layer, digest) = (Layer::Project, stands.pending[0].digest);
-        let which = Which::Accepted { layer, file: file.display().to_string(), digest, server: None };
-        assert_eq!(tried(&places, &which).unwrap().rules.len(), 1);
-    }
 }

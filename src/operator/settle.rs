@@ -10,24 +10,14 @@ use crate::pins::reading::{self, Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
 use crate::wire::digest::Digest;
 
-/// Why nothing was settled.
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {
-    #[error("{error}; {}", error.hint())]
-    Pins {
-        #[from]
-        error: PinsError,
-    },
-    #[error("{error}; {}", error.hint())]
-    NotRecorded {
-        #[from]
-        error: RecordError,
-    },
-    #[error("{error}; {}", error.hint())]
-    Agreed {
-        #[from]
-        error: AgreedError,
-    },
+    #[error("{}; {}", .0, .0.hint())]
+    Pins(#[from] PinsError),
+    #[error("{}; {}", .0, .0.hint())]
+    NotRecorded(#[from] RecordError),
+    #[error("{}; {}", .0, .0.hint())]
+    Agreed(#[from] AgreedError),
     #[error("it changed again since it was shown; review it again")]
     Outdated,
 }
@@ -40,9 +30,6 @@ pub struct Settlement<'p> {
 
 impl Settlement<'_> {
     /// Settles what the operator has read, once that is recorded.
-    ///
-    /// # Errors
-    /// It changed meanwhile, or cannot be recorded or kept.
     pub fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
         let store = &mut PinStore::open(&self.places.pins_db())?;
         match review {
@@ -60,7 +47,6 @@ impl Settlement<'_> {
         Ok(record(self.places, entry)?)
     }
 
-    /// Agrees to lines of a page.
     fn page(&self, store: &mut PinStore, page: &Page, lines: &[usize]) -> Result<ReviewDone, SettleError> {
         let (says, agreed) = pages::answer(store, self.places, page, lines, self.now)?;
         let digests: Vec<Digest> = agreed.iter().map(|one| one.digest(&page.fingerprint)).collect();
@@ -69,7 +55,6 @@ impl Settlement<'_> {
         Ok(ReviewDone { says, undo })
     }
 
-    /// Takes back what was agreed to.
     fn forget(&self, store: &mut PinStore, digests: &[Digest]) -> Result<ReviewDone, SettleError> {
         let mut known = agreed::all(store, self.places, self.now)?;
         known.retain(|one| digests.contains(&one.kept.digest()));

@@ -36,15 +36,11 @@ use crate::wire::number::counted;
 
 /// How many calls are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;
-/// Past calls that are listed.
 const LISTED: usize = 40;
 /// How far back a policy is replayed, in milliseconds.
 const BACK: i64 = 30 * 86_400_000;
 
 /// Starts the thread. It ends with the last sender.
-///
-/// # Errors
-/// No thread can be started.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Send + 'static) -> std::io::Result<Sender<Trial>> {
     let (ask, trials) = mpsc::channel();
     let runner = TrialRunner { sources, tell: Box::new(tell), trials, queue: VecDeque::new() };
@@ -235,7 +231,6 @@ fn coverage(walked: Walked, calls: usize) -> Coverage {
     }
 }
 
-/// What one rule matched so far.
 #[derive(Default)]
 struct RuleMatches {
     counts: Matched,
@@ -283,7 +278,6 @@ impl Replayed {
 }
 
 impl PastLine {
-    /// The line of a call.
     pub fn of(call: &PastCall) -> Self {
         Self {
             time: call.time,
@@ -296,7 +290,6 @@ impl PastLine {
     }
 }
 
-/// Rules that the console offers.
 const OFFERED: usize = 5;
 /// How long a suggested allow rule lasts: a forgotten one does not stay in force.
 const LASTS: i64 = 30 * 86_400_000;

@@ -36,7 +36,6 @@ pub enum Which {
     },
 }
 
-/// What was found out so far.
 #[derive(Clone, Debug)]
 pub enum Tried {
     /// One for each rule, in their order.
@@ -68,7 +67,6 @@ pub struct Attempt<T> {
     pub id: u64,
     pub found: Option<Arc<T>>,
     pub examined: Examined,
-    /// Why it cannot be known.
     pub failed: Option<String>,
 }
 
@@ -79,7 +77,6 @@ pub struct Examined {
     pub coverage: Coverage,
 }
 
-/// Whether all of it was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coverage {
     #[default]
@@ -108,7 +105,6 @@ pub struct PastLine {
     pub time: i64,
     pub ticket: String,
     pub tool: String,
-    /// What it acted on.
     pub target: String,
     pub ruling: Decision,
     pub ended: Ended,
@@ -126,7 +122,6 @@ pub struct Replayed {
     pub changes: Vec<(PastLine, Decision, String)>,
 }
 
-/// Rules that could be written.
 #[derive(Clone, Debug, Default)]
 pub struct Suggested {
     pub calls: usize,
@@ -140,7 +135,6 @@ pub struct SuggestedRule {
     pub scope: Scope,
     pub server: String,
     pub tool: String,
-    /// The text of the rule.
     pub toml: String,
     pub saves: usize,
     pub warnings: Vec<String>,
@@ -185,12 +179,10 @@ impl<T> Default for Attempt<T> {
 }
 
 impl<T> Attempt<T> {
-    /// Nothing is known of this trial yet.
     pub fn asked(id: u64) -> Self {
         Self { id, found: None, examined: Examined::default(), failed: None }
     }
 
-    /// Whether more of it will come.
     pub fn goes_on(&self) -> bool {
         self.failed.is_none() && self.examined.coverage == Coverage::Counting
     }

@@ -24,7 +24,6 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// The digest that its record has.
     pub fn digest(&self) -> Digest {
         self.agreement.digest(&self.fingerprint)
     }
@@ -104,16 +103,11 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Option<Kept>> {
     Ok(Some(Kept { agreement, fingerprint: row.get(5)?, since: row.get(6)?, used: row.get(7)? }))
 }
 
-/// Whether one agreement counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The log has its record.
     Proven,
-    /// It was not used for ninety days.
     Lapsed,
-    /// The log says that it was taken back.
     TakenBack,
-    /// The log has no record of it.
     Unproven,
 }
 

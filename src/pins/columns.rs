@@ -5,7 +5,7 @@ use rusqlite::Row;
 use serde_json::Value;
 use similar::ChangeTag;
 
-use crate::behavior::words::{self, among};
+use crate::behavior::words::{self, among, section};
 use crate::gate::data::pin::{AddedIn, Pin};
 use crate::mcp::tool::Tool;
 
@@ -106,6 +106,14 @@ pub fn asked(query: &str) -> Vec<String> {
     if telling.is_empty() { words } else { telling }
 }
 
+/// Words that mean about the same as this one.
+pub fn alike(word: &str) -> impl Iterator<Item = &'static str> {
+    const ROWS: &str = section(include_str!("../../assets/words/synonyms.txt"), "alike");
+    let word = word.to_owned();
+    let rows = ROWS.lines().filter(move |row| among(&word, row) || among(word.trim_end_matches('s'), row));
+    rows.flat_map(str::split_ascii_whitespace)
+}
+
 /// The words of a definition, for a full-text search. Foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
@@ -118,7 +126,6 @@ pub struct Words {
 }
 
 impl Words {
-    /// Takes the words out of a definition.
     pub fn of(tool: &Tool) -> Self {
         let mut parameters = String::new();
         if let Some(Value::Object(properties)) = tool.input_schema.get("properties") {

@@ -32,7 +32,6 @@ pub struct Grown {
 }
 
 impl Grown {
-    /// In one line.
     pub fn words(&self) -> String {
         match &self.before {
             Some(before) => format!("wider capability: {}; it was {before}", self.now),
@@ -96,30 +95,5 @@ fn compare(place: String, before: Option<&Value>, after: Option<&Value>, found: 
             let text = |value: Option<&Value>| value.map(Value::to_string);
             found.push(Diff { place, before: text(before), after: text(after) });
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    #[test]
-    fn each_difference_has_its_place() {
-        let before =
-            json!({ "name": "t", "description": "Reads.", "annotations": { "a/b": true, "gone": 1 }, "e": [1] });
-        let after =
-            json!({ "name": "t", "description": "Sends.", "annotations": { "a/b": false }, "e": [1, 2], "new": {} });
-        let found: Vec<String> = super::changes(&before, &after)
-            .into_iter()
-            .map(|one| format!("{} {} {}", one.place, one.before.unwrap_or_default(), one.after.unwrap_or_default()))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                "/description \"Reads.\" \"Sends.\"", "/annotations/a~1b true false", "/annotations/gone 1 ",
-                "/e [1] [1,2]", "/new  {}"
-            ]
-        );
-        assert_eq!(super::changes(&before, &before), []);
     }
 }

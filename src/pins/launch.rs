@@ -14,7 +14,6 @@ use std::path::{Path, PathBuf};
 use crate::behavior::secrets;
 use crate::wire::digest::{Digest, Hasher, StreamHasher};
 
-/// How a server is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The server's name in rules and tickets, without `#2`.
@@ -33,7 +32,6 @@ pub struct Launch {
     target: Option<String>,
 }
 
-/// A file that is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub path: PathBuf,
@@ -41,7 +39,6 @@ pub struct Part {
     pub counts: Counts,
 }
 
-/// What counts of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counts {
     Content,
@@ -155,7 +152,6 @@ pub fn stamp(path: &Path) -> io::Result<String> {
     Ok(format!("{dev} {ino} {size} {}.{} {}.{}", content.0, content.1, change.0, change.1))
 }
 
-/// The digest of a whole file.
 pub fn digest(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hasher = StreamHasher::default();
@@ -167,56 +163,5 @@ pub fn digest(path: &Path) -> io::Result<String> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Counts, Launch, environment};
-
-    #[test]
-    fn variables_that_decide_what_runs_count_and_their_values_are_not_shown() {
-        let of = |set: &[(&str, &str)]| environment(set.iter().map(|(name, value)| (name.into(), value.into())));
-        let one = of(&[("NODE_OPTIONS", "--require x"), ("HOME", "/home/ada"), ("DATABASE_URL", "pg://a:hunter2@b")]);
-        assert_eq!(one.len(), 2);
-        assert!(one[0].starts_with("environment DATABASE_URL ") && one[1].starts_with("environment NODE_OPTIONS "));
-        assert!(!one.concat().contains("hunter2"));
-        assert_ne!(one, of(&[("NODE_OPTIONS", "--require y"), ("DATABASE_URL", "pg://a:hunter2@b")]));
-        assert_eq!(of(&[("LD_PRELOAD", "/x.so"), ("# the", "x"), ("PATH", "/bin"), ("PYTHONPATH", "")]).len(), 1);
-        // An AppImage has another folder each time.
-        let mounted = |name: &str| of(&[("LD_LIBRARY_PATH", &format!("/tmp/.mount_Edit{name}/usr/lib:/opt/lib"))]);
-        assert_eq!(mounted("x7Kq2w"), mounted("aB3dE9"));
-        assert_ne!(mounted("x7Kq2w"), of(&[("LD_LIBRARY_PATH", "/tmp/.mount_Evilx7Kq2w/usr/lib:/opt/lib")]));
-    }
-
-    fn launch(words: &[&str], target: Option<&str>) -> Launch {
-        let command: Vec<_> = words.iter().map(Into::into).collect();
-        Launch::new("s", &command, target.map(str::to_owned), None)
-    }
-
-    #[test]
-    fn every_word_counts_and_so_do_their_borders() {
-        let print = |words: &[&str]| launch(words, None).fingerprint;
-        assert_eq!(print(&["a", "b"]), print(&["a", "b"]));
-        for other in [&["a", "c"][..], &["a", "b", ""], &["ab"], &["b", "a"], &["a b"]] {
-            assert_ne!(print(&["a", "b"]), print(other), "{other:?}");
-        }
-    }
-
-    #[test]
-    fn of_a_runner_the_place_counts_and_of_what_it_runs_the_content() {
-        let folder = tempfile::tempdir().unwrap();
-        let script = folder.path().join("server.sh");
-        std::fs::write(&script, "exit").unwrap();
-        let script = script.to_str().unwrap();
-        let counts = |launch: &Launch| launch.parts().iter().map(|part| part.counts).collect::<Vec<_>>();
-        let by_runner = launch(&["sh", script, "--token", "hunter2"], Some(script));
-        assert_eq!(counts(&by_runner), [Counts::Place, Counts::Content]);
-        assert!(!by_runner.shown.contains("hunter2"), "{}", by_runner.shown);
-        assert_eq!(by_runner.words, ["sh", script, "--token", "(hidden)"]);
-        let assigned = launch(&["server", "--token=hunter2", "/"], None);
-        assert!(!assigned.words.concat().contains("hunter2") && assigned.words[2] == "/", "{:?}", assigned.words);
-        assert_eq!(counts(&launch(&["sh", "-c", "exit"], None)), [Counts::Content]);
-        assert_eq!(counts(&launch(&["no such program"], None)), []);
     }
 }

@@ -21,11 +21,9 @@ use crate::wire::digest::Digest;
 use crate::wire::number::counted;
 use crate::wire::words::words;
 
-/// How many keys one line names.
 const NAMED: usize = 8;
 
 words! {
-    /// A part of the page.
     Group {
         Reads = "reads",
         New = "new",
@@ -38,9 +36,7 @@ words! {
 pub enum Offer {
     /// Nothing: it is there to be known.
     Nothing,
-    /// It was agreed to already.
     Agreed,
-    /// This is agreed to.
     Agree(Agreement),
     /// The definition is said to read.
     Reads(Pinning),
@@ -64,7 +60,6 @@ pub struct Line {
     pub beforehand: Beforehand,
 }
 
-/// The page of one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
     pub server: String,
@@ -164,7 +159,6 @@ impl Page {
 }
 
 impl Line {
-    /// Whether the operator can agree to it.
     pub fn can_be_marked(&self) -> bool {
         matches!(self.offer, Offer::Agree(_) | Offer::Reads(_))
     }
@@ -186,7 +180,6 @@ impl Known<'_> {
         is_plain && self.behavior.confidence == Confidence::Proven && (self.has(Source::Curated) || by_texts())
     }
 
-    /// The line of a tool that reads.
     fn line(&self, agreed: &Agreements) -> Line {
         let Behavior { identity, confidence, .. } = *self.behavior;
         let once = shape::first_use(self.name, self.digest);

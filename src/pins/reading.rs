@@ -2,12 +2,12 @@
 //! settles: a definition that is accepted or refused, a server's program, what a tool is. Each settling call names what was
 //! shown, so that a later change is not accepted with it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension as _, Row};
 
-use super::columns::{Argument, FORMER, PIN, arguments, asked, changed, pin, words};
+use super::columns::{Argument, FORMER, PIN, alike, arguments, asked, changed, pin, words};
 use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
@@ -26,7 +26,6 @@ pub struct Server {
     pub name: String,
     /// The digest of the command line, 64 hex characters.
     pub fingerprint: String,
-    /// The program and what it runs.
     pub command: String,
     pub package: Option<String>,
     pub trust: Trust,
@@ -119,25 +118,32 @@ impl PinStore {
 
     /// The text of a definition that was seen at some time.
     pub fn definition(&self, digest: Digest) -> Result<Option<String>, PinsError> {
-        use rusqlite::OptionalExtension as _;
         let sql = "SELECT text FROM definition WHERE digest = ?1";
         self.read(|db| db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional())
     }
 
     /// The tools whose words a query names, with their scores: the higher, the better. Any one of the words is enough.
     pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
-        let words: std::collections::BTreeSet<String> = asked(query).into_iter().collect();
+        let words: BTreeSet<String> = asked(query).into_iter().collect();
         self.read(|db| {
             let all: u32 = db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
             // A word in the name weighs more than one in a long description.
             let mut rows =
                 db.prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
-            let mut found = std::collections::BTreeMap::new();
+            let mut found = BTreeMap::new();
             for word in &words {
-                let hits = rows.query_map([format!("\"{word}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
-                let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
-                let weight = rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
-                hits.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score * weight);
+                let mut of_word = BTreeMap::new();
+                for (text, factor) in std::iter::once((word.as_str(), 1.0)).chain(alike(word).map(|one| (one, ALIKE))) {
+                    let hits =
+                        rows.query_map([format!("\"{text}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
+                    let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
+                    let weight = factor * rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
+                    for (id, score) in hits {
+                        let best = of_word.entry(id).or_insert(0.0_f64);
+                        *best = best.max(score * weight);
+                    }
+                }
+                of_word.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score);
             }
             let mut found: Vec<_> = found.into_iter().collect();
             found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
@@ -145,6 +151,9 @@ impl PinStore {
         })
     }
 }
+
+/// What a word counts that only means about the same as the one that was asked for.
+const ALIKE: f64 = 0.5;
 
 /// The factor from SQLite's weight of a word to ours, by how many of all tools have the word. SQLite's is next to
 /// nothing (1e-6) once half of them have it, which in a small catalogue is every word that fits. Ours is 1 or more.
@@ -202,7 +211,6 @@ fn server(row: &Row<'_>, at: usize) -> rusqlite::Result<Server> {
     })
 }
 
-/// Whether a review took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Applied {
@@ -241,7 +249,6 @@ impl PinStore {
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
-    /// Trusts the command and the files that were shown.
     pub fn accept_server(&mut self, server: &Server) -> Result<Applied, PinsError> {
         let sql = "UPDATE server SET trusted = program WHERE fingerprint = ?1 AND name = ?2 AND program = ?3";
         self.settle(sql, (&server.fingerprint, &server.name, &server.program))
@@ -250,11 +257,10 @@ impl PinStore {
     /// Puts a tool's pin back to what it was before it was settled, while its definition is still the same.
     pub fn put_back(&mut self, known: &StoredTool, former: &Pin) -> Result<Applied, PinsError> {
         let digest = |digest: Option<Digest>| digest.map(|digest| digest.to_string());
-        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5
-            WHERE id = ?1 AND latest = ?6";
         let words = |identity: Option<Identity>| identity.map(|identity| identity.to_string());
         let (trusted, refused) = (digest(former.trusted), digest(former.refused));
         let (identity, said) = (words(former.identity), words(former.said));
+        let sql = "UPDATE tool SET trusted = ?2, refused = ?3, identity = ?4, said = ?5 WHERE id = ?1 AND latest = ?6";
         self.settle(sql, (known.id, trusted, refused, identity, said, former.latest.to_string()))
     }
 
@@ -280,7 +286,6 @@ impl PinStore {
         self.settle(sql, (fingerprint, tool, definition, identity.to_string()))
     }
 
-    /// Removes what the operator said of a tool.
     pub fn unpin(&mut self, known: &StoredTool) -> Result<Applied, PinsError> {
         let sql = "UPDATE tool SET said = NULL WHERE id = ?1 AND latest = ?2";
         self.settle(sql, (known.id, known.pin.latest.to_string()))

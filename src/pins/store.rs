@@ -35,7 +35,6 @@ const APPLICATION: i64 = 0x6d63_7070;
 /// How long to wait while another wrapper writes.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Why what is remembered cannot be read or kept.
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
     #[error("{} cannot be used: {why}", path.display())]
@@ -47,7 +46,6 @@ pub enum PinsError {
 }
 
 impl PinsError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Unusable { path, .. } => format!(
@@ -63,7 +61,6 @@ impl PinsError {
     }
 }
 
-/// What a server runs in this session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     /// Its files with their digests, one a line.
@@ -72,7 +69,6 @@ pub struct Program {
     added_in: AddedIn,
 }
 
-/// The database of pins.
 #[derive(Debug)]
 pub struct PinStore {
     pub(super) db: Connection,
@@ -82,19 +78,16 @@ pub struct PinStore {
 impl PinStore {
     /// Opens the pins, and makes them where there are none.
     pub fn open(path: &Path) -> Result<Self, PinsError> {
-        if !path.exists() {
-            // Made with the right mode before SQLite writes into it.
-            match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                    return Err(PinsError::Unusable { path: path.into(), why: error.to_string() });
-                }
-                Ok(_) | Err(_) => {}
-            }
+        // Made with the right mode before SQLite writes into it.
+        if !path.exists()
+            && let Err(error) = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+            && error.kind() != ErrorKind::AlreadyExists
+        {
+            return Err(PinsError::Unusable { path: path.into(), why: error.to_string() });
         }
         Self::connect(path)
     }
 
-    /// Opens the pins, where there are any.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, PinsError> {
         if path.symlink_metadata().is_err() { Ok(None) } else { Self::connect(path).map(Some) }
     }
@@ -155,14 +148,11 @@ impl PinStore {
 
     /// A server is being started: returns what is remembered of it. `now` is milliseconds since 1970, UTC.
     pub fn greet(&mut self, launch: &Launch, now: i64) -> Result<(Pins, Program), PinsError> {
-        let first = self.db.query_row(
-            "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1",
-            [launch.fingerprint.to_string()],
-            |row| row.get::<_, Option<i64>>(0),
-        );
-        let added_in = match first {
-            Ok(first) if first.is_none_or(|first| now.saturating_sub(first) < START) => AddedIn::FirstSession,
-            Ok(_) | Err(_) => AddedIn::LaterSession,
+        let first = "SELECT min(first_seen) FROM tool WHERE fingerprint = ?1";
+        let added_in = match self.db.query_row(first, [launch.fingerprint.to_string()], |row| row.get(0)) {
+            Ok(None) => AddedIn::FirstSession,
+            Ok(Some(first)) if now.saturating_sub(first) < START => AddedIn::FirstSession,
+            Ok(Some::<i64>(_)) | Err(_) => AddedIn::LaterSession,
         };
         let environment = launch::environment(std::env::vars_os());
         let files = [self.program(&launch.parts())].into_iter().chain(environment).filter(|line| !line.is_empty());
@@ -175,30 +165,17 @@ impl PinStore {
     /// The first command line under a name is trusted as it is, and so are its files; a later one waits for a review.
     pub fn note(&mut self, launch: &Launch, program: &Program, trust: Trust, now: i64) -> Result<(), PinsError> {
         self.write(|change| {
-            let is_first = change
-                .query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [&launch.name], |_| Ok(()))
-                .optional()?
-                .is_none();
-            let trusted = is_first.then_some(&program.files);
-            change
-                .execute(
-                    "INSERT INTO server
+            let Launch { fingerprint, name, shown, package, words, .. } = launch;
+            let (fingerprint, words) = (fingerprint.to_string(), serde_json::Value::from(words.as_slice()).to_string());
+            let trusted = is_new(change, name)?.then_some(&program.files);
+            let mut insert = change.prepare(
+                "INSERT INTO server
                      (fingerprint, name, command, package, trust, program, trusted, first_seen, last_seen, words)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)
                  ON CONFLICT DO UPDATE SET package = ?4, trust = ?5, program = ?6, last_seen = ?8, words = ?9",
-                    (
-                        launch.fingerprint.to_string(),
-                        &launch.name,
-                        &launch.shown,
-                        &launch.package,
-                        trust.word(),
-                        &program.files,
-                        trusted,
-                        now,
-                        serde_json::Value::from(launch.words.as_slice()).to_string(),
-                    ),
-                )
-                .map(drop)
+            )?;
+            let values = (fingerprint, name, shown, package, trust.word(), &program.files, trusted, now, words);
+            insert.execute(values).map(drop)
         })
     }
 
@@ -214,11 +191,7 @@ impl PinStore {
             let trusted = match noted.optional()? {
                 Some(trusted) => trusted,
                 // As [`Self::note`] will do: the first command line under a name is trusted as it is.
-                None => {
-                    let named = "SELECT 1 FROM server WHERE name = ?1 LIMIT 1";
-                    let named = db.query_row(named, [&launch.name], |_| Ok(())).optional()?;
-                    named.is_none().then(|| program.files.clone())
-                }
+                None => is_new(db, &launch.name)?.then(|| program.files.clone()),
             };
             let former = match trusted {
                 Some(_) => Vec::new(),
@@ -278,16 +251,16 @@ impl PinStore {
                 UpdateKind::Replaces(former) => Some(former),
                 UpdateKind::Seen => None,
             };
-            let fingerprint = launch.fingerprint.to_string();
-            change.execute(
+            let id: i64 = change.query_row(
                 "INSERT INTO tool
                      (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
                  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
                  ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7,
                      -- It says the same as this one, which others may have replaced or refused in the meantime.
-                     trusted = iif(trusted = ?9, ?4, trusted)",
+                     trusted = iif(trusted = ?9, ?4, trusted)
+                 RETURNING id",
                 (
-                    &fingerprint,
+                    launch.fingerprint.to_string(),
                     &tool.name,
                     lookalike::shape(&tool.name),
                     pin.latest.to_string(),
@@ -297,15 +270,11 @@ impl PinStore {
                     pin.added_in == AddedIn::LaterSession,
                     former.map(|digest| digest.to_string()),
                 ),
+                |row| row.get(0),
             )?;
             change.execute(
                 "INSERT OR IGNORE INTO definition (digest, text) VALUES (?1, ?2)",
                 (pin.latest.to_string(), tool.definition.to_string()),
-            )?;
-            let id: i64 = change.query_row(
-                "SELECT id FROM tool WHERE fingerprint = ?1 AND name = ?2",
-                (&fingerprint, &tool.name),
-                |row| row.get(0),
             )?;
             index(change, id, &launch.name, tool)
         })
@@ -330,11 +299,8 @@ impl PinStore {
 
     fn digest(&self, path: &Path) -> std::io::Result<String> {
         let (name, stamp) = (path.display().to_string(), launch::stamp(path)?);
-        let known =
-            self.db.query_row("SELECT digest FROM file WHERE path = ?1 AND stamp = ?2", (&name, &stamp), |row| {
-                row.get::<_, String>(0)
-            });
-        if let Ok(known) = known {
+        let known = "SELECT digest FROM file WHERE path = ?1 AND stamp = ?2";
+        if let Ok(known) = self.db.query_row(known, (&name, &stamp), |row| row.get(0)) {
             return Ok(known);
         }
         let digest = launch::digest(path)?;
@@ -370,7 +336,12 @@ impl PinStore {
     }
 }
 
-/// Indexes a tool's words for searches.
+/// Whether no server of this name is remembered.
+fn is_new(db: &Connection, name: &str) -> rusqlite::Result<bool> {
+    let known = db.query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [name], |_| Ok(()));
+    Ok(known.optional()?.is_none())
+}
+
 fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
     let words = Words::of(tool);
     db.execute("DELETE FROM words WHERE rowid = ?1", [id])?;

@@ -7,8 +7,9 @@ use super::fit::rules_name;
 use super::glob::Glob;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::curated::Entitlement;
-use crate::behavior::profile;
+use crate::behavior::profile::{self, Profile, Written};
 use crate::behavior::tags;
+use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::tool::Tool;
 
 /// The roles that need no configuration, each with all that the one before it has.
@@ -25,8 +26,8 @@ pub struct Role {
     pub servers: Vec<Glob>,
     /// What it grants besides, on some servers only: inherited from a given role that the configuration limits to them.
     pub on_servers: Vec<OnServers>,
-    /// What the operator says that tools require.
-    pub requires: Vec<Requirement>,
+    /// What the operator writes of tools.
+    pub tools: Vec<ToolProfile>,
 }
 
 /// Tags that are granted on these servers and on no others.
@@ -36,9 +37,12 @@ pub struct OnServers {
     pub capabilities: Vec<Glob>,
 }
 
-/// What the operator says that some tools, `TOOL` or `SERVER/TOOL`, require: `[tools]` of `config.toml`.
+/// What the operator writes of some tools, `TOOL` or `SERVER/TOOL`: `[tools.NAME]` of `config.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Requirement(pub Glob, pub Vec<String>);
+pub struct ToolProfile {
+    pub tools: Glob,
+    pub written: Written,
+}
 
 /// Why a role may not use a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,27 +68,47 @@ impl Role {
     /// What keeps the role from a tool of this name and server, or from a call of it; `None` where nothing does. `tool` is
     /// `None` where the server has not described it.
     ///
-    /// A tool's tags are several words for one capability, so one of them is enough. What it requires must be granted, all of
-    /// it. A read that no operator confirmed has tags of its own, `files:read?`, and a tool that may change something has no tag
-    /// that says it reads: a role that grants `*:read` alone does not get it.
+    /// What is required must be granted, all of it: by the operator, by the tool's server, or by our list. A tool that the
+    /// operator or its server says this of needs nothing more. One with capabilities alone needs all of these, and any other needs
+    /// one of its tags, which are several words for one capability.
+    ///
+    /// A read that no operator confirmed has tags of its own, `files:read?`, and a tool that may change something has no tag that
+    /// says it reads: a role that grants `*:read` alone does not get it. Nor do words about reading alone open what was found to
+    /// change something, or a call that does: its server may have written them.
     pub fn lacks(&self, server: &str, name: &str, tool: Option<&Tool>, behavior: &Behavior) -> Option<Lacks> {
         let server = rules_name(server);
         if !self.is_for(server) {
             return Some(Lacks::Server);
         }
-        let grants_all = self.grants_all(server);
-        let grants = |tag: &str| grants_all || self.grants(server, tag);
-        let tags = tags::held(behavior, name);
-        if !grants_all && !tags.iter().any(|tag| grants(tag)) {
-            return Some(Lacks::Capability(tags));
+        if self.grants_all(server) {
+            return None;
         }
-        let by_operator: Vec<&Requirement> = self.requires.iter().filter(|one| one.is_for(server, name)).collect();
-        let declared = tool.map(profile::required).unwrap_or_default();
+        let by_operator: Vec<&ToolProfile> = self.tools.iter().filter(|one| one.is_for(server, name)).collect();
+        let written = |of: fn(&Written) -> &Option<Vec<String>>| -> Vec<String> {
+            by_operator.iter().filter_map(|one| of(&one.written).clone()).flatten().collect()
+        };
+        let mut required = written(|one| &one.requires);
+        required.extend(tool.map(profile::required).unwrap_or_default());
         // Where the operator says something of a tool, our list does not.
         let curated = behavior.requires.filter(|_| by_operator.is_empty()).map(Entitlement::word);
-        let said = by_operator.into_iter().flat_map(|one| &one.1).chain(&declared).map(String::as_str);
-        let missing = said.chain(curated).find(|required| !grants(required));
-        missing.map(|required| Lacks::Entitlement(required.to_owned()))
+        let all = required.iter().map(String::as_str).chain(curated);
+        if let Some(missing) = all.clone().find(|one| !self.grants(server, one)) {
+            return Some(Lacks::Entitlement(missing.to_owned()));
+        }
+        let mut capabilities = written(|one| &one.capabilities);
+        if capabilities.is_empty() {
+            capabilities = tool.map(profile::capabilities).unwrap_or_default();
+        }
+        let words = if required.is_empty() { capabilities } else { required };
+        let (mutability, action) = (behavior.identity.mutability, behavior.identity.action);
+        let may_change = behavior.disputed || mutability == Mutability::Mutates && action != Action::Unknown;
+        let reads_alone = words.iter().all(|word| word.ends_with(":read"));
+        if !words.is_empty() && (!may_change || !reads_alone) {
+            let missing: Vec<String> = words.into_iter().filter(|word| !self.grants(server, word)).collect();
+            return (!missing.is_empty()).then_some(Lacks::Capability(missing));
+        }
+        let tags = tags::held(behavior, name);
+        (!tags.iter().any(|tag| self.grants(server, tag))).then_some(Lacks::Capability(tags))
     }
 
     /// Whether it grants a tag on a server.
@@ -109,9 +133,16 @@ impl Role {
     }
 }
 
-impl Requirement {
-    fn is_for(&self, server: &str, tool: &str) -> bool {
-        self.0.matches(tool) || self.0.matches(&format!("{server}/{tool}"))
+/// The profile of a tool with what the operator writes of it; of several tables the last counts.
+pub fn profile_of(tools: &[ToolProfile], server: &str, tool: &Tool, behavior: &Behavior) -> Profile {
+    let of_it = tools.iter().filter(|one| one.is_for(rules_name(server), &tool.name));
+    of_it.fold(Profile::of(tool, behavior), |profile, one| profile.with(&one.written))
+}
+
+impl ToolProfile {
+    /// Whether it is about this tool of the server with this name in rules.
+    pub fn is_for(&self, server: &str, tool: &str) -> bool {
+        self.tools.matches(tool) || self.tools.matches(&format!("{server}/{tool}"))
     }
 }
 
@@ -129,7 +160,7 @@ impl Lacks {
 
 #[cfg(test)]
 mod tests {
-    use super::{Lacks, Requirement, Role};
+    use super::{Lacks, Role, ToolProfile, Written};
     use crate::behavior::conclude::Behavior;
     use crate::behavior::curated::Entitlement;
     use crate::behavior::taxonomy::Confidence;
@@ -186,7 +217,7 @@ mod tests {
         let mut clerk = Role { capabilities: vec![Glob::new("issues:*").unwrap()], ..Role::default() };
         let lacks = clerk.lacks("github", "create_issue", None, &create);
         assert_eq!(lacks, Some(Lacks::Entitlement("repositories:write".to_owned())));
-        clerk.requires = vec![Requirement(Glob::new("create_*").unwrap(), Vec::new())];
+        clerk.tools = vec![ToolProfile { tools: Glob::new("create_*").unwrap(), written: Written::default() }];
         assert_eq!(clerk.lacks("github", "create_issue", None, &create), None);
         let editor = &Role::given()[2];
         assert_eq!(editor.lacks("github", "create_issue", None, &create), None);
@@ -202,8 +233,9 @@ mod tests {
             assert_eq!(viewer.lacks(server, "read_file", None, &read), lacks, "{server}");
         }
         let lacks = |glob: &str, server: &str, tool: &str| {
-            let requires = vec![Requirement(Glob::new(glob).unwrap(), vec!["x:y".to_owned()])];
-            Role { requires, ..Role::given()[0].clone() }.lacks(server, tool, None, &read).is_some()
+            let written = Written { requires: Some(vec!["x:y".to_owned()]), ..Written::default() };
+            let tools = vec![ToolProfile { tools: Glob::new(glob).unwrap(), written }];
+            Role { tools, ..Role::given()[0].clone() }.lacks(server, tool, None, &read).is_some()
         };
         assert!(lacks("read_*", "s", "read_file") && lacks("s/read_*", "s", "read_file"));
         assert!(!lacks("s/read_*", "t", "read_file") && !lacks("write_*", "s", "read_file"));

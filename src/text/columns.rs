@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::row::{Row, Tone, foreign, ours, quiet};
 
-/// The columns of a list, from the left.
 #[derive(Clone, Debug, Default)]
 pub struct Columns(Vec<Column>);
 
@@ -16,7 +15,6 @@ struct Column {
     fit: Fit,
 }
 
-/// How a cell fills its column.
 #[derive(Clone, Copy, Debug)]
 enum Fit {
     /// From the left, cut where it is too long.
@@ -78,7 +76,6 @@ impl Columns {
         self
     }
 
-    /// The names above the list.
     pub fn heading(&self) -> Row {
         self.row(self.0.iter().map(|column| quiet(column.name)))
     }
@@ -143,7 +140,6 @@ impl NameColumn {
         heads.into_iter().find(|column| shown(column).len() == names.len())
     }
 
-    /// One of the names.
     pub fn cell(&self, tone: Tone, name: &str) -> Row {
         let name = foreign(tone, name);
         if self.head < self.width { name.elided(self.width, self.head) } else { name.clipped(self.width) }
@@ -195,52 +191,4 @@ pub fn target(tone: Tone, text: &str, room: usize) -> Row {
         (false, _) => room * 2 / 3,
     };
     foreign(tone, text).elided(room, head)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{NameColumn, Tone, fitted, target};
-
-    #[test]
-    fn names_that_differ_look_different_however_narrow_their_column() {
-        let shown = |names: &[&str], most: usize| -> Vec<String> {
-            let column = NameColumn::of(names.iter().copied(), most);
-            names.iter().map(|name| column.cell(Tone::Ours, name).text()).collect()
-        };
-        assert_eq!(shown(&["git", "filesystem"], 8), ["git", "filesys…"], "the end tells least");
-        assert_eq!(shown(&["analytics-eu", "analytics-us"], 8), ["analy…eu", "analy…us"]);
-        assert_eq!(shown(&["a-production-a", "a-production-b", "b-production-b"], 5), ["a-p…a", "a-p…b", "b-p…b"]);
-        // No cut keeps these apart, so the column grows.
-        let [eu, us] = ["production-analytics-eu-replica-one", "production-analytics-us-replica-one"];
-        let both = shown(&[eu, us], 8);
-        assert!(both[0] != both[1], "{both:?}");
-    }
-
-    #[test]
-    fn empty_columns_go_first_then_wide_ones_shrink_then_the_least_telling_go() {
-        let wants = |median| [(0, 30, 12), (1, 16, 6), (1, 5, 5), (1, median, median)];
-        let fit = |room, median| fitted(room, wants(median), &[3, 1, 2]);
-        assert_eq!(fit(80, 7), [30, 16, 5, 7]);
-        assert_eq!(fit(54, 0), [30, 16, 5, 0], "what is empty takes no room");
-        assert_eq!(fit(50, 7), [29, 6, 5, 7], "the last ones shrink first");
-        assert_eq!(fit(30, 7), [17, 6, 5, 0], "then the least telling go");
-        assert_eq!(fit(20, 7), [14, 0, 5, 0]);
-        assert_eq!(fit(10, 7), [12, 0, 0, 0], "the first stays");
-    }
-
-    #[test]
-    fn a_target_keeps_what_tells_most() {
-        for (text, room, ends) in [
-            ("notes.md", 12, ["notes.md", "notes.md"]),
-            ("src/deep/er/notes.md", 12, ["…er/notes.md", ""]),
-            ("old/a/b/c/first.md → new/second.md", 27, ["first.md → ", "second.md"]),
-            ("a.md → very/deep/down/in/here/b.md", 22, ["a.md → …", "/here/b.md"]),
-            ("one/two/three/a.md → four/five/six/b.md", 20, ["/a.md → …", "/b.md"]),
-        ] {
-            let shown = target(Tone::Ours, text, room);
-            assert!(ends.iter().all(|end| shown.text().contains(end)), "{}", shown.text());
-            assert!(shown.width() <= room, "{}", shown.text());
-        }
-        assert!(target(Tone::Ours, "a → b", 3).width() <= 3);
-    }
 }

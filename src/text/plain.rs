@@ -13,13 +13,11 @@
 //! | the escape opener `⟨` and the control pictures themselves | `⟨U+27E8⟩`, `⟨U+241B⟩` |
 
 mod glyph;
-mod word;
 
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
 
-use glyph::{CLOSE, Glyph, OPEN, SPACE, glyph};
-use word::Word;
+use glyph::{CLOSE, Glyph, OPEN, SPACE, Word, glyph};
 
 /// A run of shown text: copied from the foreign text, or an escape for a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +26,6 @@ pub struct Piece {
     pub kind: Kind,
 }
 
-/// What a piece is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Foreign characters that are visible.
@@ -40,7 +37,6 @@ pub enum Kind {
 /// Which edges of a text a segment of it has. Spaces are marked at edges only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edges {
-    /// A whole text on one line.
     Line,
     /// A line of a block: it starts at the block's border, which makes leading spaces visible.
     Block,
@@ -108,33 +104,22 @@ pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
             continue;
         }
         word.enter(text, at, c);
-        match glyph(c) {
-            Glyph::Shows if word.betrays(text, at, c) => {
-                out.escape(format!("{OPEN}{c} {}{CLOSE}", code(c)));
-                marks = Marks::Forbidden;
-            }
-            Glyph::Shows => {
-                out.show(&text[at..at + len]);
-                marks = Marks::After(0);
-            }
-            Glyph::Joins => match marks {
-                Marks::After(n) if n < MOST_MARKS => {
-                    out.show(&text[at..at + len]);
-                    marks = Marks::After(n + 1);
-                }
-                Marks::After(_) | Marks::Forbidden => {
-                    out.escape(escape(c));
-                    marks = Marks::Forbidden;
-                }
-            },
-            Glyph::Picture(picture) => {
-                out.escape(picture.to_string());
-                marks = Marks::Forbidden;
-            }
-            Glyph::Hides => {
-                out.escape(escape(c));
-                marks = Marks::Forbidden;
-            }
+        let escaped = match (glyph(c), marks) {
+            (Glyph::Shows, _) if word.betrays(text, at, c) => format!("{OPEN}{c} {}{CLOSE}", code(c)),
+            (Glyph::Picture(picture), _) => picture.to_string(),
+            (Glyph::Shows, _) => String::new(),
+            (Glyph::Joins, Marks::After(n)) if n < MOST_MARKS => String::new(),
+            (Glyph::Joins | Glyph::Hides, _) => escape(c),
+        };
+        marks = match marks {
+            _ if !escaped.is_empty() => Marks::Forbidden,
+            Marks::After(n) if glyph(c) == Glyph::Joins => Marks::After(n + 1),
+            Marks::After(_) | Marks::Forbidden => Marks::After(0),
+        };
+        if escaped.is_empty() {
+            out.show(&text[at..at + len]);
+        } else {
+            out.escape(escaped);
         }
         at += len;
     }
@@ -193,7 +178,6 @@ enum Marks {
 enum Spaces {
     /// At an edge where it would not be seen.
     Edge,
-    /// At a block's border.
     Indent,
     Inside,
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use regex::RegexBuilder;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::plain::{self, Kind, Piece};
@@ -19,9 +20,7 @@ pub enum Tone {
     Foreign,
     /// An escape that stands for a foreign character.
     Escape,
-    /// Borders and bars.
     Border,
-    /// A key to press.
     Key,
     Good,
     Warn,
@@ -43,12 +42,10 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row of our own words.
     pub fn of(tone: Tone, text: impl Into<String>) -> Self {
         Self::default().and(tone, text)
     }
 
-    /// Adds our own words.
     #[must_use]
     pub fn and(mut self, tone: Tone, text: impl Into<String>) -> Self {
         self.push(tone, text);
@@ -62,7 +59,6 @@ impl Row {
         self
     }
 
-    /// Adds our own words.
     pub fn push(&mut self, tone: Tone, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -162,21 +158,21 @@ impl Row {
     /// This row with some words highlighted wherever they occur, whatever their case.
     #[must_use]
     pub fn marked(self, words: &str) -> Self {
-        let needle: Vec<char> = words.chars().flat_map(char::to_lowercase).collect();
+        let found = RegexBuilder::new(&regex::escape(words)).case_insensitive(true).build();
+        let Some(found) = found.ok().filter(|_| !words.is_empty()) else { return self };
         let mut row = Self::default();
         for run in self.runs {
-            let mut rest = run.text.as_str();
-            while let Some((from, to)) = place(rest, &needle) {
-                row.push(run.tone, &rest[..from]);
-                row.push(Tone::Loud, &rest[from..to]);
-                rest = &rest[to..];
+            let mut end = 0;
+            for place in found.find_iter(&run.text) {
+                row.push(run.tone, &run.text[end..place.start()]);
+                row.push(Tone::Loud, place.as_str());
+                end = place.end();
             }
-            row.push(run.tone, rest);
+            row.push(run.tone, &run.text[end..]);
         }
         row
     }
 
-    /// This row with another behind it.
     #[must_use]
     pub fn joined(mut self, other: Self) -> Self {
         self.runs.extend(other.runs);
@@ -206,28 +202,6 @@ macro_rules! tones {
 }
 
 tones! { ours Ours, strong Strong, quiet Quiet, border Border, key Key, good Good, warn Warn, danger Danger }
-
-/// The first place of words in a text; `words` is in small letters.
-fn place(text: &str, words: &[char]) -> Option<(usize, usize)> {
-    let starts = text.char_indices().map(|(at, _)| at);
-    starts.filter(|_| !words.is_empty()).find_map(|from| {
-        let mut wanted = words.iter();
-        let mut end = from;
-        for c in text[from..].chars() {
-            for small in c.to_lowercase() {
-                match wanted.next() {
-                    Some(next) if *next == small => {}
-                    _ => return None,
-                }
-            }
-            end += c.len_utf8();
-            if wanted.as_slice().is_empty() {
-                return Some((from, end));
-            }
-        }
-        None
-    })
-}
 
 /// How many rows [`Row::wrapped`] would make of a tame text with `tail` columns of ink after it: the same rule, no rows.
 pub fn tame_rows(text: &str, tail: usize, width: usize) -> usize {

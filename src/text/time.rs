@@ -75,24 +75,3 @@ pub fn took(micros: f64) -> String {
     let seconds = micros / 1e6;
     if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_counted_from_the_second() {
-        let said = [0, 1, 2, 3, 4, 11, 12, 21, 103, 113].map(|time| nth(time).unwrap_or_default());
-        let wanted = ["", "", "2nd", "3rd", "4th", "11th", "12th", "21st", "103rd", "113th"];
-        assert_eq!(said, wanted.map(|nth| if nth.is_empty() { String::new() } else { format!("{nth} time") }));
-    }
-
-    #[test]
-    fn times_read_as_people_say_them() {
-        assert_eq!(of_day(0, 3600), "01:00:00");
-        assert_eq!(of_day(-1000, 0), "23:59:59");
-        assert_eq!((span(999), span(61_000)), ("0s".into(), "1m".into()));
-        assert_eq!((left(150_001), left(-5)), ("2:31".into(), "0:00".into()));
-        assert_eq!((latency(640), latency(3_450_000)), ("640µs".into(), "3.4s".into()));
-    }
-}

@@ -99,7 +99,17 @@ fn a_name_speaks_of_things() {
         ("query", &["data:read", "data:read"]),
         ("send-message-to-channel", &["data:read", "messages:read"]),
         ("delete_knowledge_pack", &["data:read", "packs:read", "knowledge_packs:read"]),
+        ("browser_run_code_unsafe", &["data:read", "code:read"]),
+        ("get_beta", &["data:read", "beta:read"]),
+        ("find_best", &["data:read", "data:read"]),
+        ("get_current_weather", &["data:read", "weather:read"]),
+        ("list_open_issues", &["data:read", "issues:read"]),
     ] {
         assert_eq!(tags::of(&read, name), spoken, "{name}");
+    }
+    let odd = ["gits", "stageds", "unstageds", "unsafes", "bests", "betas"];
+    for name in ["git_log", "git_show", "git_status", "git_diff_staged", "git_diff_unstaged", "show_best", "beta"] {
+        let tags = tags::of(&read, name);
+        assert!(!tags.iter().any(|tag| odd.iter().any(|word| tag.contains(word))), "{name}: {tags:?}");
     }
 }

@@ -233,3 +233,22 @@ fn a_socket_path_that_the_system_would_cut_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+#[test]
+fn no_name_leaves_the_folder_or_takes_anothers_file() {
+    let place = place();
+    let file = |name: &str| {
+        let claim = NameClaim::claim(&place.run, name).unwrap();
+        assert_eq!(claim.socket().parent(), Some(&*place.run), "{name:?}");
+        claim.socket().file_stem().unwrap().to_str().unwrap().to_owned()
+    };
+    for name in ["filesystem", "git-2", "my_server.v1"] {
+        assert_eq!(file(name), name, "a plain name is its own file's name");
+    }
+    let odd = ["", ".", "..", "../../etc/passwd", "a/b", "a b", "a\u{0}b", "filesystem#2", "名前", &"x".repeat(200)];
+    let files: std::collections::BTreeSet<String> = odd.iter().map(|name| file(name)).collect();
+    assert_eq!(files.len(), odd.len(), "{files:?}");
+    for file in files {
+        assert!(file.len() <= 40 && !file.contains(['/', '#', '\0']), "{file}");
+    }
+}

@@ -358,3 +358,29 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
     assert_eq!(pins().changed, None);
     assert_eq!(PinStore::open(&path).unwrap().servers().unwrap().len(), 1);
 }
+
+#[test]
+fn each_difference_has_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
+    let read = |definition| Tool::read(definition).unwrap();
+    let before =
+        read(json!({ "name": "t", "description": "Reads.", "annotations": { "a/b": true, "gone": 1 }, "e": [1] }));
+    let after =
+        read(json!({ "name": "t", "description": "Sends.", "annotations": { "a/b": false }, "e": [1, 2], "new": {} }));
+    let found = |seen: &Tool| {
+        session(&path, &launch, from_ref(seen), 1);
+        let store = PinStore::open(&path).unwrap();
+        let changes = store.changes(&store.tools().unwrap()[0]).unwrap().into_iter();
+        let text = |text: Option<String>| text.unwrap_or_default();
+        changes.map(|one| format!("{} {} {}", one.place, text(one.before), text(one.after))).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&before), [""; 0]);
+    assert_eq!(
+        found(&after),
+        [
+            "/description \"Reads.\" \"Sends.\"", "/annotations/a~1b true false", "/annotations/gone 1 ",
+            "/e [1] [1,2]", "/new  {}"
+        ]
+    );
+}

@@ -93,7 +93,7 @@ fn a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs() {
     assert_eq!(found("viewer"), ["weather_now", "weather_slow", "weather_far"]);
     assert!(found("admin").contains(&"weather_own".to_owned()));
     let (_, out, _) = tools(home.path(), &["search", "weather", "--role", "viewer", "--wide"]);
-    assert!(out.contains("never called, low, 900 ms according to its server"), "{out}");
+    assert!(out.contains("never called, low, 900 ms, says its server"), "{out}");
     let (_, out, _) = tools(home.path(), &["show", "weather_slow"]);
     assert!(out.contains("low, 900 ms, says its server"), "{out}");
 }
@@ -149,4 +149,100 @@ fn a_role_that_is_not_there_or_not_written_well_is_told() {
     write(home.path(), "config.toml", "");
     let (_, _, err) = tools(home.path(), &["search", "report", "--role", "r"]);
     assert!(err.contains("[roles.reader]"), "{err}");
+}
+
+/// The tools of the document on tool discovery, with their profiles as their server declares them.
+fn of_the_document() -> Server {
+    let tool = |name: &str, description: &str, profile: Value| {
+        let mut tool = reader(name);
+        tool["description"] = json!(description);
+        tool["annotations"] = json!({});
+        tool["_meta"] = profile;
+        tool
+    };
+    let read = |capabilities: &[&str], entitlement: &str, latency: u64| {
+        json!({ "version": 1, "capabilities": capabilities, "required_entitlements": [entitlement],
+            "estimated_latency_ms": latency, "cost_tier": "low", "idempotent": true, "side_effects": "read" })
+    };
+    Server::with(&[
+        tool(
+            "delete_knowledge_pack",
+            "Delete a knowledge pack from HexGraph. Removes all associations and optionally deletes documents.",
+            json!({ "version": 1, "capabilities": ["knowledge_packs:delete"], "required_entitlements": ["admin:system"],
+                "estimated_latency_ms": 500, "cost_tier": "medium", "idempotent": false, "side_effects": "delete" }),
+        ),
+        tool(
+            "query",
+            "Execute a HiRAG query against documents with multiple retrieval modes.",
+            read(&["queries:execute", "documents:read"], "documents:read", 200),
+        ),
+        tool(
+            "search_requirements",
+            "Search regulatory requirements within a framework. Returns verbatim legal text with citations.",
+            read(&["regulatory:read"], "regulatory:read", 150),
+        ),
+        tool(
+            "get_requirement",
+            "Get one regulatory requirement by its id.",
+            json!({ "capabilities": ["regulatory:read"] }),
+        ),
+    ])
+}
+
+const USER: &str = "[roles.user]\ncapabilities = [\"regulatory:read\", \"documents:read\"]\n\
+    [roles.admin2]\ncapabilities = [\"admin:system\"]\n[roles.other]\ncapabilities = [\"invoices:read\"]\n";
+
+#[test]
+fn the_documents_own_search_gives_the_tools_that_the_role_is_entitled_to() {
+    let home = tempfile::tempdir().unwrap();
+    write(home.path(), "config.toml", USER);
+    once(home.path(), &of_the_document(), "none");
+    let found = |role: &str| {
+        let rows = rows(home.path(), &["search", "find GDPR data retention requirements", "--role", role]);
+        names(&rows).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let user = found("user");
+    assert_eq!(user.first().map(String::as_str), Some("search_requirements"), "{user:?}");
+    let mut all = user.clone();
+    all.sort();
+    assert_eq!(all, ["get_requirement", "query", "search_requirements"]);
+    assert_eq!(found("other"), [""; 0]);
+    let all = rows(home.path(), &["search", "delete a knowledge pack", "--role", "user", "--all"]);
+    let pack = all.iter().find(|row| row["name"] == "delete_knowledge_pack").unwrap();
+    assert!(pack["why_not"].as_str().unwrap().contains("does not grant admin:system, which the tool requires"));
+    let rows = rows(home.path(), &["search", "delete a knowledge pack", "--role", "admin2"]);
+    assert_eq!(names(&rows), ["delete_knowledge_pack"], "exactly what it requires, and nothing more");
+    assert_eq!((&rows[0]["side_effects"], &rows[0]["declared_version"]), (&json!("delete"), &json!(1)));
+}
+
+#[test]
+fn what_the_operator_writes_of_a_tool_counts_and_is_shown_as_the_operators() {
+    let home = tempfile::tempdir().unwrap();
+    let more = "[tools.\"s/query\"]\ncapabilities = [\"documents:read\"]\ncost = \"high\"\nlatency = \"2s\"\n\
+        side_effects = \"write\"\nidempotent = false\nrequires = \"queries:execute\"\n";
+    write(home.path(), "config.toml", &format!("{USER}{more}"));
+    once(home.path(), &of_the_document(), "none");
+    let (_, out, _) = tools(home.path(), &["show", "query"]);
+    assert!(out.contains("high, 2000 ms, says your config.toml"), "{out}");
+    assert!(out.contains("documents:read, says your config.toml") && out.contains("write; idempotent: no"), "{out}");
+    assert!(out.contains("queries:execute, documents:read"), "{out}");
+    let (_, out, _) = tools(home.path(), &["show", "search_requirements"]);
+    assert!(out.contains("low, 150 ms, says its server") && out.contains("regulatory:read, says its server"), "{out}");
+    let found = rows(home.path(), &["search", "query", "--role", "user", "--all"]);
+    let query = found.iter().find(|row| row["name"] == "query").unwrap();
+    assert!(query["why_not"].as_str().unwrap().contains("does not grant queries:execute"), "{query}");
+    assert_eq!((&query["cost_author"], &query["declared_cost"]), (&json!("operator"), &json!("high")));
+}
+
+/// A server's own words about reading open nothing that was found to change something.
+#[test]
+fn a_tool_that_changes_something_is_not_opened_by_calling_itself_a_read() {
+    let home = tempfile::tempdir().unwrap();
+    write(home.path(), "config.toml", USER);
+    let mut tool = writer("delete_document");
+    tool["description"] = json!("Deletes a document.");
+    tool["_meta"] = json!({ "required_entitlements": ["documents:read"] });
+    once(home.path(), &Server::with(&[tool]), "none");
+    let rows = rows(home.path(), &["search", "document", "--role", "user", "--all"]);
+    assert!(rows[0]["why_not"].as_str().unwrap().contains("documents:delete"), "{rows:?}");
 }

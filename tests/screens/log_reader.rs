@@ -325,3 +325,16 @@ fn what_is_no_log_is_told_with_its_mend() {
     desk.ask.send(LogRequest::Count).unwrap();
     assert!(matches!(desk.hear(), Finding::Trouble(what) if what.contains(';')));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn this_process_takes_some_memory_and_a_missing_one_none() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::under(home.path()).unwrap();
+    let (tell, found) = mpsc::channel();
+    let sources = Sources { log: places.audit_db(), places, now: || NINE };
+    let ask = start(sources, move |finding| drop(tell.send(finding))).unwrap();
+    ask.send(LogRequest::Footprints(vec![std::process::id(), u32::MAX - 1])).unwrap();
+    let Ok(Finding::Footprints(found)) = found.recv_timeout(Duration::from_secs(20)) else { panic!("no answer") };
+    assert!(matches!(found.as_slice(), [(pid, bytes)] if *pid == std::process::id() && *bytes > 1 << 20), "{found:?}");
+}

@@ -9,8 +9,10 @@ use crate::behavior::tags;
 use crate::cli::args::ToolsListOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, Look};
+use crate::home::config;
 use crate::operator::record_row;
 use crate::pins::reading::StoredTool;
+use crate::policy::role::profile_of;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
@@ -25,11 +27,12 @@ pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Writ
     let store = store(here.places)?;
     let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.truncate(options.output.limit.unwrap_or(usize::MAX));
-    let tally = answers(here.places)?;
+    let (tally, profiles) = (answers(here.places)?, config::tools(here.places)?);
     let seen = |known: &StoredTool| Answers::of(&tally, known);
     let agreed = Lines::of(store.as_ref(), here, &tools)?;
     let row = |known: &StoredTool| {
-        let mut row = row::json(known, seen(known));
+        let profile = profile_of(&profiles, &known.server.name, &known.tool, &known.behavior);
+        let mut row = row::json(known, seen(known), &profile);
         row["agreed"] = agreed.count(known).into();
         row
     };

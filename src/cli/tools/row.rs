@@ -34,9 +34,8 @@ pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
 }
 
 /// The object of a listing.
-pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
+pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
-    let profile = Profile::of(tool, behavior);
     let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
     let mut row = conclusion(tool, behavior);
     let more = json!({
@@ -47,7 +46,10 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>) -> Value {
         "idempotent": profile.idempotence.word(),
         "declared_cost": profile.cost.map(CostTier::word),
         "declared_latency_ms": profile.latency_ms,
+        "cost_author": profile.cost_author.word(),
         "declared_capabilities": profile.capabilities,
+        "capabilities_author": profile.capabilities_author.word(),
+        "declared_version": profile.version,
         "requires": profile.requires,
         "pin_version": known.pin.version,
         "pin": known.pin_state.word(),

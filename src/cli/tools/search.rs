@@ -25,7 +25,7 @@ use crate::home::policy_file::PolicyPlace;
 use crate::pins::columns::{Words, asked};
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::denied_beforehand;
-use crate::policy::role::{Lacks, Role};
+use crate::policy::role::{Lacks, Role, profile_of};
 use crate::policy::rule::Policy;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -37,6 +37,7 @@ struct Hit<'t> {
     cost: f64,
     why: String,
     answers: Answers<'t>,
+    profile: Profile,
     /// What keeps it out.
     exclusion: Option<Exclusion>,
 }
@@ -63,15 +64,16 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
         Some(store) => store.search(&query)?.into_iter().collect(),
         None => HashMap::new(),
     };
-    let tally = answers(places)?;
+    let (tally, profiles) = (answers(places)?, config::tools(places)?);
     let exclusions = Exclusions { options, role: role.as_ref(), policy: &policy, now, places };
     let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
         let answers = Answers::of(&tally, &known);
         let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let (cost, price) = cost(answers, &Profile::of(&known.tool, &known.behavior));
+        let profile = profile_of(&profiles, &known.server.name, &known.tool, &known.behavior);
+        let (cost, price) = cost(answers, &profile);
         let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
         let exclusion = exclusions.of(&known);
-        Hit { known, relevance, cost, why, answers, exclusion }
+        Hit { known, relevance, cost, why, answers, profile, exclusion }
     });
     let (mut hits, mut struck): (Vec<Hit<'_>>, Vec<Hit<'_>>) = found.partition(|hit| hit.exclusion.is_none());
     for hits in [&mut hits, &mut struck] {
@@ -121,7 +123,7 @@ fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
     };
     // Price and latency are separate costs: the higher counts. Observed latency goes before declared latency.
     let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
-        let said = says.said().map_or_else(String::new, |said| format!(", {said} according to its server"));
+        let said = says.said().map_or_else(String::new, |(said, author)| format!(", {said}, {}", author.says()));
         #[expect(clippy::cast_precision_loss, reason = "which of four tiers it is")]
         let tier = says.cost.max(says.latency_ms.map(|ms| of_time(ms as f64)));
         return (tier.map_or(0.95, factor), format!("never called{said}"));
@@ -148,7 +150,7 @@ fn matched(query: &str, known: &StoredTool) -> String {
 }
 
 fn json(hit: &Hit<'_>) -> serde_json::Value {
-    let mut row = row::json(&hit.known, hit.answers);
+    let mut row = row::json(&hit.known, hit.answers, &hit.profile);
     row["score"] = json!(round(hit.score()));
     row["relevance"] = json!(round(hit.relevance));
     row["cost"] = json!(round(hit.cost));

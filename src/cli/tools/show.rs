@@ -15,9 +15,11 @@ use crate::cli::look::{Here, local, visible};
 use crate::cli::tools::agreed::Lines;
 use crate::cli::tools::row::Answers;
 use crate::cli::tools::{RECORDS, answers, named, print, row, store};
+use crate::home::config;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;
+use crate::policy::role::profile_of;
 use crate::text::time;
 use crate::wire::number::grouped;
 
@@ -27,22 +29,23 @@ pub(super) fn run(options: &ToolsShowOptions, here: Here<'_>, out: &mut dyn Writ
     let store = store(places)?;
     let tools = named(store.as_ref(), &options.names)?;
     let agreed = Lines::of(store.as_ref(), here, &tools)?;
-    let tally = answers(places)?;
+    let (tally, profiles) = (answers(places)?, config::tools(places)?);
     let mut rows = Vec::new();
     let mut shown = Vec::new();
     for known in &tools {
         let seen = Answers::of(&tally, known);
         let changes = store.as_ref().map(|store| store.changes(known)).transpose()?.unwrap_or_default();
-        let mut row = row::json(known, seen);
+        let profile = profile_of(&profiles, &known.server.name, &known.tool, &known.behavior);
+        let mut row = row::json(known, seen, &profile);
         row["agreed"] = agreed.json(known);
         row["definition"] = known.tool.definition.clone();
         row["changes"] = changes.iter().map(json).collect();
         rows.push(row);
-        shown.push((known, seen, changes));
+        shown.push((known, profile, seen, changes));
     }
     done(print(options.output, &rows, "", out, |out| {
-        shown.iter().try_for_each(|(known, seen, changes)| {
-            whole(known, *seen, changes, places, out)?;
+        shown.iter().try_for_each(|(known, profile, seen, changes)| {
+            whole(known, profile, *seen, changes, places, out)?;
             agreed.print(known, out)?;
             said(known, out)
         })
@@ -87,10 +90,16 @@ fn vote(behavior: &Behavior, voter: Source) -> String {
     format!("{} {says}", voter.word())
 }
 
-fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, out: &mut dyn Write) -> io::Result<()> {
+fn whole(
+    known: &StoredTool,
+    profile: &Profile,
+    seen: Answers<'_>,
+    diff: &[Diff],
+    places: &Places,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let identity = behavior.identity;
-    let profile = Profile::of(tool, behavior);
     writeln!(out, "{} / {}", visible(&server.name), visible(&tool.name))?;
     let mut line = |label: &str, text: &str| writeln!(out, "  {label:12} {text}");
     line("badge", behavior.badge().word())?;
@@ -103,8 +112,15 @@ fn whole(known: &StoredTool, seen: Answers<'_>, diff: &[Diff], places: &Places, 
     if !profile.requires.is_empty() {
         line("requires", &visible(&profile.requires.join(", ")))?;
     }
-    if let Some(said) = profile.said() {
-        line("cost", &format!("{said}, says its server"))?;
+    if let Some((said, author)) = profile.said() {
+        line("cost", &format!("{said}, {}", author.says()))?;
+    }
+    if !profile.capabilities.is_empty() {
+        let said = format!("{}, {}", profile.capabilities.join(", "), profile.capabilities_author.says());
+        line("declared", &visible(&said))?;
+    }
+    if let Some(version) = profile.version {
+        line("", &format!("version {version}, says its server"))?;
     }
     let mut label = "evidence";
     for evidence in behavior.evidence.iter() {

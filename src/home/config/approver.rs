@@ -21,7 +21,6 @@ pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/
 /// How long an approver may take, unless its table says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How one approver is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     pub name: String,
@@ -29,11 +28,9 @@ pub struct Callback {
     pub command: Vec<OsString>,
     /// The folder it runs in, which is the operator's: in the host's, an agent may have put files of the same names.
     pub folder: PathBuf,
-    /// How long it may take.
     pub timeout: Duration,
 }
 
-/// Reads all of them.
 pub(super) fn read_all<'t>(
     reading: &mut Reading<'t>,
     value: &Spanned<DeValue<'t>>,
@@ -114,38 +111,11 @@ fn read<'t>(
 
 /// The path of a program: one with a slash is relative to the folder of this file, since the host chooses its own
 /// folder; one without must be in one of the folders of `path`.
-fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
+pub fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
     if word.contains('/') {
         return Some(folder.join(word));
     }
     let runs =
         |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     path.split(':').map(|folder| Path::new(folder).join(word)).find(runs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_is_found_where_no_host_chose() {
-        let home = tempfile::tempdir().unwrap();
-        let (first, second) = (home.path().join("first"), home.path().join("second"));
-        for (folder, mode) in [(&first, 0o644), (&second, 0o755)] {
-            std::fs::create_dir(folder).unwrap();
-            std::fs::write(folder.join("check"), "#!/bin/sh\n").unwrap();
-            std::fs::set_permissions(folder.join("check"), std::fs::Permissions::from_mode(mode)).unwrap();
-        }
-        let path = format!("{}:{}", first.display(), second.display());
-        let found = |word| program(word, home.path(), &path);
-        assert_eq!(found("check"), Some(second.join("check")), "what cannot be run is passed over");
-        assert_eq!(found("other"), None);
-        assert_eq!(found("./first/check"), Some(home.path().join("./first/check")));
-        assert_eq!(found("/bin/sh"), Some("/bin/sh".into()));
-        let text = |word| format!("[[approver]]\nname = 'a'\ncommand = ['{word}', 'x']\n");
-        let read = |word| crate::home::config::parse(&text(word), home.path());
-        assert!(read("sh").unwrap().approvers[0].1.command[0].to_string_lossy().ends_with("bin/sh"));
-        let problems = read("no-such-program-here").unwrap_err();
-        assert!(problems[0].what.contains("is in none of") && problems[0].hint.contains("whole path"), "{problems:?}");
-    }
 }

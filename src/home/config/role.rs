@@ -6,22 +6,21 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::value::check_name;
+use super::value::{check_name, duration, parsed};
+use crate::behavior::profile::{CostTier, SideEffects, Written as Profile};
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, globs};
-use crate::policy::role::{OnServers, Requirement, Role};
+use crate::policy::role::{OnServers, Role, ToolProfile};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 
-/// A role as it is written.
 struct Written {
     role: Role,
     inherits: Vec<(String, Range<usize>)>,
 }
 
-/// Reads all roles; the built-in ones come first, with what the configuration adds to them.
-pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<Role> {
-    let requires = document.get("tools").map(|value| requirements(reading, value)).unwrap_or_default();
+/// Reads all roles; the built-in ones come first, with what the configuration adds to them. `tools` is what it says of tools.
+pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>, tools: &[ToolProfile]) -> Vec<Role> {
     let mut written = Vec::new();
     let tables = document.get("roles").and_then(|value| reading.table(value, "roles"));
     for (key, value) in tables.into_iter().flatten() {
@@ -33,7 +32,7 @@ pub(super) fn read_all<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) ->
     }
     let mut roles = resolve(reading, written);
     for role in &mut roles {
-        role.requires.clone_from(&requires);
+        role.tools = tools.to_vec();
     }
     roles
 }
@@ -122,10 +121,13 @@ fn resolve(reading: &mut Reading<'_>, written: Vec<Written>) -> Vec<Role> {
     roles
 }
 
-/// Reads `[tools.NAME]`.
-fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Requirement> {
-    let mut requirements = Vec::new();
-    for (key, value) in reading.table(value, "tools").into_iter().flatten() {
+const TOOL_KEYS: &[&str] = &["requires", "capabilities", "cost", "latency", "side_effects", "idempotent"];
+
+/// Reads `[tools.NAME]`: what the operator writes of tools.
+pub(super) fn tools<'t>(reading: &mut Reading<'t>, document: &DeTable<'t>) -> Vec<ToolProfile> {
+    let mut found = Vec::new();
+    let all = document.get("tools").and_then(|value| reading.table(value, "tools"));
+    for (key, value) in all.into_iter().flatten() {
         let tools = match Glob::new(key.get_ref()) {
             Ok(tools) => tools,
             Err(error) => {
@@ -134,98 +136,27 @@ fn requirements<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> 
                 continue;
             }
         };
+        let mut written = Profile::default();
         for (key, value) in reading.table(value, "tools").into_iter().flatten() {
-            match key.get_ref().as_ref() {
-                "requires" => {
-                    let entitlements = reading.texts(value, "requires").into_iter().map(|(_, text)| text).collect();
-                    requirements.push(Requirement(tools.clone(), entitlements));
+            let name = key.get_ref().as_ref();
+            match name {
+                "requires" => written.requires = Some(words(reading, value, name)),
+                "capabilities" => written.capabilities = Some(words(reading, value, name)),
+                "cost" => written.cost = reading.word(value, name, CostTier::WORDS),
+                "latency" => {
+                    let latency = parsed(reading, value, name, duration);
+                    written.latency_ms = latency.and_then(|latency| u64::try_from(latency.as_millis()).ok());
                 }
-                other => reading.unknown_key(key.span(), other, &["requires"]),
+                "side_effects" => written.side_effects = reading.word(value, name, SideEffects::WORDS),
+                "idempotent" => written.idempotent = reading.switch(value, name),
+                other => reading.unknown_key(key.span(), other, TOOL_KEYS),
             }
         }
+        found.push(ToolProfile { tools, written });
     }
-    requirements
+    found
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{Reading, Role, read_all};
-
-    fn roles(text: &str) -> Result<Vec<Role>, String> {
-        let (mut reading, document) = Reading::new(text);
-        let roles = read_all(&mut reading, document.get_ref());
-        let problems = reading.finish();
-        if problems.is_empty() { Ok(roles) } else { Err(problems[0].to_string()) }
-    }
-
-    #[test]
-    fn a_role_has_what_it_inherits() {
-        let text = "[roles.clerk]\ninherits = \"viewer\"\ncapabilities = [\"invoices:*\"]\n\
-            [roles.chief]\ninherits = [\"clerk\", \"analyst\"]\n[roles.viewer]\ncapabilities = [\"logs:*\"]\n\
-            [tools.\"delete_*\"]\nrequires = [\"admin:system\"]\n";
-        let roles = roles(text).unwrap();
-        let granted = |name: &str| {
-            let role = roles.iter().find(|role| role.name == name).unwrap();
-            assert_eq!(role.requires.len(), 1, "{name}");
-            role.capabilities.iter().map(|glob| glob.text().to_owned()).collect::<Vec<_>>()
-        };
-        assert_eq!(granted("viewer"), ["*:read", "logs:*"]);
-        assert_eq!(granted("analyst"), ["*:read", "*:read[?]", "logs:*"]);
-        assert_eq!(granted("clerk"), ["invoices:*", "*:read", "logs:*"]);
-        assert!(
-            granted("chief").contains(&"invoices:*".to_owned()) && granted("chief").contains(&"*:read[?]".to_owned())
-        );
-    }
-
-    #[test]
-    fn a_role_grants_what_it_inherits_on_no_other_servers() {
-        let text = "[roles.a]\nservers = [\"d\", \"e\"]\n[roles.b]\ninherits = [\"a\", \"viewer\"]\nservers = \"d\"\n\
-            [roles.c]\ninherits = [\"b\", \"viewer\"]\n";
-        let roles = roles(text).unwrap();
-        for name in ["b", "c"] {
-            let role = roles.iter().find(|role| role.name == name).unwrap();
-            assert_eq!(role.servers.iter().map(|glob| glob.text()).collect::<Vec<_>>(), ["d"], "{name}");
-        }
-    }
-
-    #[test]
-    fn what_is_added_to_a_given_role_for_some_servers_is_granted_on_those_alone_to_whoever_inherits_it() {
-        let text = "[roles.viewer]\nservers = \"d\"\ncapabilities = [\"logs:*\"]\n\
-            [roles.editor]\ncapabilities = [\"notes:*\"]\n[roles.mine]\ninherits = \"editor\"\n";
-        let roles = roles(text).unwrap();
-        let granted = |name: &str, server: &str| {
-            let role = roles.iter().find(|role| role.name == name).unwrap();
-            let json = serde_json::to_value(role).unwrap();
-            assert_eq!(serde_json::from_value::<Role>(json).unwrap(), *role, "{name}");
-            role.granted(server).any(|glob| glob.matches("logs:delete"))
-        };
-        for name in ["analyst", "editor", "mine"] {
-            assert!(granted(name, "d"), "{name}");
-            assert!(!granted(name, "e"), "{name}");
-        }
-        let viewer = roles.iter().find(|role| role.name == "viewer").unwrap();
-        assert_eq!(viewer.servers.iter().map(|glob| glob.text()).collect::<Vec<_>>(), ["d"]);
-        let mine = roles.iter().find(|role| role.name == "mine").unwrap();
-        assert!(mine.granted("e").any(|glob| glob.matches("notes:delete")), "what names no servers is for any");
-    }
-
-    #[test]
-    fn a_role_that_inherits_what_it_cannot_is_a_problem() {
-        for (text, says) in [
-            ("[roles.a]\ninherits = \"b\"\n[roles.b]\ninherits = \"a\"\n", "a role cannot inherit itself"),
-            ("[roles.a]\ninherits = \"boss\"\n", "one of: viewer, analyst, editor, admin"),
-            ("[roles.viewer]\ninherits = \"admin\"\n", "give your role another name"),
-            ("[roles.a]\nservers = \"d\"\n[roles.b]\nservers = \"p\"\n[roles.c]\ninherits = [\"a\", \"b\"]\n", "\"a\""),
-            (
-                "[roles.a]\nservers = \"d\"\n[roles.b]\ninherits = \"a\"\nservers = [\"d\", \"p\"]\n",
-                "the role b is for",
-            ),
-            ("[roles.viewer]\nservers = \"d\"\n[roles.b]\ninherits = \"viewer\"\nservers = \"p\"\n", "two roles"),
-            ("[tools.\"[\"]\nrequires = \"x\"\n", "names no tools"),
-            ("[tools.a]\nrequire = \"x\"\n", "did you mean `requires`"),
-        ] {
-            let problem = roles(text).unwrap_err();
-            assert!(problem.contains(says), "{text}: {problem}");
-        }
-    }
+fn words(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<String> {
+    reading.texts(value, key).into_iter().map(|(_, text)| text).collect()
 }

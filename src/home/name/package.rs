@@ -6,7 +6,8 @@
 //! list of another that the command line does not run: so with any option that is not known to be harmless, the package
 //! is not certain.
 
-use crate::home::name::is_plain;
+use super::is_plain;
+use super::runner::{KNOWN, is_python};
 
 /// `npm:NAME` or `pypi:NAME`, without version.
 pub(super) fn package(words: &[&str]) -> Option<String> {
@@ -19,9 +20,9 @@ pub(super) fn package(words: &[&str]) -> Option<String> {
         ("pipx", "run") => (pypi, &rest[1..]),
         ("uv", "tool") if rest.get(1) == Some(&"run") => (pypi, &rest[2..]),
         ("deno", "run") => return deno(&rest[1..]),
-        ("docker" | "podman", "run") => return of_image(&rest[1..]).map(str::to_owned),
+        ("docker" | "podman", "run") => return of_image(&rest[1..]),
         ("node" | "bun", _) => return installed(rest.first()?),
-        (python, _) if super::runner::is_python(python) => return module(rest),
+        (python, _) if is_python(python) => return module(rest),
         _ => return None,
     };
     package(rest.iter().find(|word| !matches!(**word, "-y" | "--yes" | "-q" | "--quiet" | "--"))?)
@@ -79,34 +80,17 @@ fn pypi(spec: &str) -> Option<String> {
     (is_name && is_version).then(|| format!("pypi:{}", name.to_ascii_lowercase().replace(['_', '.'], "-")))
 }
 
-/// Images of the publisher that builds well-known servers from source, and the packages that they are built from.
-const IMAGES: &[(&str, &str)] = &[
-    ("mcp/brave-search", "npm:@modelcontextprotocol/server-brave-search"),
-    ("mcp/everart", "npm:@modelcontextprotocol/server-everart"),
-    ("mcp/everything", "npm:@modelcontextprotocol/server-everything"),
-    ("mcp/filesystem", "npm:@modelcontextprotocol/server-filesystem"),
-    ("mcp/git", "pypi:mcp-server-git"),
-    ("mcp/github", "npm:@modelcontextprotocol/server-github"),
-    ("mcp/google-maps", "npm:@modelcontextprotocol/server-google-maps"),
-    ("mcp/memory", "npm:@modelcontextprotocol/server-memory"),
-    ("mcp/postgres", "npm:@modelcontextprotocol/server-postgres"),
-    ("mcp/sentry", "pypi:mcp-server-sentry"),
-    ("mcp/sequentialthinking", "npm:@modelcontextprotocol/server-sequential-thinking"),
-    ("mcp/slack", "npm:@modelcontextprotocol/server-slack"),
-    ("mcp/sqlite", "pypi:mcp-server-sqlite"),
-];
-
 /// Folders of an image that hold data and no program.
 const DATA: &[&str] = &["/projects", "/workspace", "/workspaces", "/data", "/mnt", "/repo", "/repos", "/mcp"];
 
 /// The package that the words after `docker run` run.
-fn of_image(words: &[&str]) -> Option<&'static str> {
+fn of_image(words: &[&str]) -> Option<String> {
     let mut words = words.iter().copied();
     while let Some(word) = words.next() {
         if !word.starts_with('-') {
             let image = word.strip_prefix("docker.io/").unwrap_or(word);
             let name = image.split([':', '@']).next().unwrap_or_default();
-            return IMAGES.iter().find(|(known, _)| *known == name).map(|(_, package)| *package);
+            return KNOWN.images.get(name).cloned();
         }
         let (option, joined) = word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         let harmless = match option {
@@ -114,7 +98,7 @@ fn of_image(words: &[&str]) -> Option<&'static str> {
                 joined.is_none()
             }
             "-e" | "--env" => is_setting(joined.or_else(|| words.next())?),
-            "-v" | "--volume" => is_data(volume(joined.or_else(|| words.next())?)),
+            "-v" | "--volume" => is_data(joined.or_else(|| words.next())?.split(':').nth(1)),
             "--mount" => is_data(mount(joined.or_else(|| words.next())?)),
             "--name" | "--network" | "--net" | "-m" | "--memory" | "--cpus" | "-l" | "--label" => {
                 joined.or_else(|| words.next()).is_some()
@@ -137,12 +121,7 @@ fn is_setting(variable: &str) -> bool {
             .any(|of| name.starts_with(of))
 }
 
-/// Where in the image a volume `HERE:THERE[:OPTIONS]` is.
-fn volume(volume: &str) -> Option<&str> {
-    volume.split(':').nth(1)
-}
-
-/// The same for `type=bind,src=HERE,dst=THERE`.
+/// Where in the image a mount `type=bind,src=HERE,dst=THERE` is.
 fn mount(mount: &str) -> Option<&str> {
     let mut pairs = mount.split(',').filter_map(|pair| pair.split_once('='));
     let mut places = pairs.by_ref().filter(|(key, _)| matches!(*key, "dst" | "target" | "destination"));
@@ -155,94 +134,4 @@ fn is_data(place: Option<&str>) -> bool {
     let below =
         |place: &str, data: &str| place.strip_prefix(data).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     place.is_some_and(|place| !place.contains("..") && DATA.iter().any(|data| below(place, data)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{of_image, package};
-
-    #[test]
-    fn packages() {
-        for (command, found) in [
-            (
-                "npx -y @modelcontextprotocol/server-filesystem /tmp",
-                Some("npm:@modelcontextprotocol/server-filesystem"),
-            ),
-            ("npx @modelcontextprotocol/server-memory@2026.1.1", Some("npm:@modelcontextprotocol/server-memory")),
-            ("/usr/bin/npx --yes tavily-mcp@latest", Some("npm:tavily-mcp")),
-            ("bunx mcp-ripgrep", Some("npm:mcp-ripgrep")),
-            ("pnpm dlx mcp-ripgrep", Some("npm:mcp-ripgrep")),
-            ("uvx mcp-server-git --repository /r", Some("pypi:mcp-server-git")),
-            ("uvx Mcp_Server.Git==1.0", Some("pypi:mcp-server-git")),
-            ("uv tool run mcp-server-git@latest", Some("pypi:mcp-server-git")),
-            ("pipx run mcp-server-time", Some("pypi:mcp-server-time")),
-            ("npx --registry http://x @modelcontextprotocol/server-memory", None),
-            ("npx -p evil server-memory", None),
-            ("npx ./server-memory", None),
-            ("npx github:a/server-memory", None),
-            ("npx server-memory@npm:evil", None),
-            ("npx @modelcontextprotocol/server-memory@file:evil", None),
-            ("uvx --from evil mcp-server-git", None),
-            ("uvx --index-url http://x mcp-server-git", None),
-            ("uvx git+https://x/mcp-server-git", None),
-            ("uvx mcp-server-git@https://x", None),
-            ("npm exec -y -- mcp-ripgrep", Some("npm:mcp-ripgrep")),
-            ("npm exec --package evil -- mcp-ripgrep", None),
-            ("deno run -A --allow-net=x npm:@scope/mcp-weather@1.2 --verbose", Some("npm:@scope/mcp-weather")),
-            ("deno run --import-map=x npm:mcp-ripgrep", None),
-            ("deno run -A https://x/mcp-ripgrep", None),
-            (
-                "node /srv/node_modules/@modelcontextprotocol/server-memory/dist/index.js x",
-                Some("npm:@modelcontextprotocol/server-memory"),
-            ),
-            ("node node_modules/tavily-mcp/build/index.js", Some("npm:tavily-mcp")),
-            ("node a/node_modules/evil/node_modules/tavily-mcp/index.js", Some("npm:tavily-mcp")),
-            ("node a/node_modules/tavily-mcp/node_modules/evil/index.js", Some("npm:evil")),
-            ("node node_modules/tavily-mcp/../evil/index.js", None),
-            ("node my_node_modules/tavily-mcp/index.js", None),
-            ("node node_modules/tavily-mcp", None),
-            ("node --require ./evil.js node_modules/tavily-mcp/index.js", None),
-            ("node mcp-server-git", None),
-            ("python -m mcp_server_git", Some("pypi:mcp-server-git")),
-            ("/usr/bin/python3.12 -u -m mcp_server_git --repository /r", Some("pypi:mcp-server-git")),
-            ("python -m mcp_server_git.evil", None),
-            ("python -X importtime -m mcp_server_git", None),
-            ("python mcp_server_git", None),
-            ("docker run -i --rm mcp/filesystem /projects", Some("npm:@modelcontextprotocol/server-filesystem")),
-            ("npx", None),
-            ("npx -y", None),
-        ] {
-            let words: Vec<&str> = command.split(' ').collect();
-            assert_eq!(package(&words).as_deref(), found, "{command}");
-        }
-    }
-
-    #[test]
-    fn images() {
-        let (files, git) = (Some("npm:@modelcontextprotocol/server-filesystem"), Some("pypi:mcp-server-git"));
-        for (command, found) in [
-            ("-i --rm mcp/filesystem /projects", files),
-            ("-i --rm --mount type=bind,src=/home/a,dst=/projects/a mcp/filesystem:latest /projects", files),
-            ("-it --rm -v /home/a:/projects:ro -e A=b docker.io/mcp/filesystem@sha256:abc /projects", files),
-            ("--rm -i --name git --env TOKEN -v=/r:/repo mcp/git", git),
-            ("-i --rm evil.example/mcp/filesystem", None),
-            ("-i --rm localhost:5000/mcp/filesystem", None),
-            ("-i --rm evil/filesystem", None),
-            ("-i --rm --entrypoint sh mcp/filesystem -c evil", None),
-            ("-i --rm -v /evil:/app mcp/filesystem", None),
-            ("-i --rm -v /evil:/projects/../app mcp/filesystem", None),
-            ("-i --rm -v /app mcp/filesystem", None),
-            ("-i --rm --mount type=bind,src=/e,dst=/projects,target=/app mcp/filesystem", None),
-            ("-i --rm -e NODE_OPTIONS=--require=/projects/evil.js mcp/filesystem", None),
-            ("-i --rm -e ld_preload=x mcp/filesystem", None),
-            ("-i --rm --env-file evil mcp/filesystem", None),
-            ("-i --rm --platform x mcp/filesystem", None),
-            ("-i --rm", None),
-            ("-e", None),
-            ("", None),
-        ] {
-            let words: Vec<&str> = command.split_whitespace().collect();
-            assert_eq!(of_image(&words), found, "{command}");
-        }
-    }
 }

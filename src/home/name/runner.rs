@@ -1,84 +1,67 @@
-//! Finds what a command line runs, after the runners that fetch, isolate or interpret it. Owns no name.
+//! Finds what a command line runs, after the runners that fetch, isolate or interpret it (`assets/runners.toml`). Owns no name.
 
-/// The word of a command line that names what is run.
-pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
-    let Some((program, rest)) = words.split_first() else {
-        return "";
-    };
-    let stem = program.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".exe").trim_end_matches(".cmd");
-    let second = rest.first().copied().unwrap_or_default();
-    let found = match (stem, second) {
-        ("npx" | "bunx" | "pnpx", _) => run_by(&PACKAGES, rest),
-        ("npm" | "pnpm" | "yarn", "exec" | "x" | "dlx") | ("bun", "x") => run_by(&PACKAGES, &rest[1..]),
-        ("bun" | "deno", "run") => run_by(&NODE, &rest[1..]),
-        ("uvx", _) => run_by(&UV, rest),
-        ("uv" | "pipx" | "poetry" | "hatch", "run") => match run_by(&UV, &rest[1..]) {
-            // `uv run python -m x`: one runner inside another.
-            Some(inner) => rest.iter().position(|word| *word == inner).map(|at| target(&rest[at..])),
-            None => None,
-        },
-        ("uv", "tool") if rest.get(1) == Some(&"run") => run_by(&UV, &rest[2..]),
-        ("docker" | "podman" | "nerdctl", "run") => run_by(&DOCKER, &rest[1..]),
-        ("docker" | "podman", "container") if rest.get(1) == Some(&"run") => run_by(&DOCKER, &rest[2..]),
-        ("java", _) => run_by(&JAVA, rest),
-        ("node" | "nodejs" | "bun" | "tsx" | "ts-node" | "ruby" | "php" | "perl", _) => run_by(&NODE, rest),
-        ("sh" | "bash" | "zsh", _) => rest.iter().copied().find(|word| !word.starts_with('-') && !word.contains(' ')),
-        ("env", _) => {
-            rest.iter().position(|word| !word.starts_with('-') && !word.contains('=')).map(|at| target(&rest[at..]))
-        }
-        _ if is_python(stem) => run_by(&PYTHON, rest),
-        _ => None,
-    };
-    found.unwrap_or(program)
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+/// The runners that we know, and the packages of well-known images.
+pub(super) static KNOWN: LazyLock<Runners> =
+    LazyLock::new(|| toml::from_str(include_str!("../../../assets/runners.toml")).unwrap_or_default());
+
+#[derive(Default, Deserialize)]
+pub(super) struct Runners {
+    runner: Vec<Runner>,
+    pub(super) generic: String,
+    pub(super) extensions: String,
+    pub(super) images: HashMap<String, String>,
 }
 
 /// Which words are a runner's own options, before the one that names what it runs. Lists of options are separated by spaces.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Runner {
-    /// Options without a value; `others` says what the rest does.
-    alone: &'static str,
-    /// Options that take the next word.
-    valued: &'static str,
+    programs: Vec<String>,
+    before: Vec<String>,
+    alone: String,
+    valued: String,
     others: Others,
-    /// Options whose value is what is run.
-    target: &'static str,
+    target: String,
+    nested: bool,
 }
 
 /// What an option means that is in neither list.
+#[derive(Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum Others {
+    #[default]
     Alone,
-    TakeAValue,
+    Valued,
 }
 
-const PACKAGES: Runner = Runner {
-    alone: "",
-    valued: "-p --package -c --call -w --workspace --registry --cache --prefix --userconfig",
-    others: Others::Alone,
-    target: "",
-};
-const UV: Runner = Runner {
-    alone: "",
-    valued: "--from --with --with-editable --with-requirements -p --python -i --index --index-url --default-index \
-        --extra-index-url -f --find-links --directory --project --cache-dir --config-file --env-file -C \
-        --config-setting -P --upgrade-package --refresh-package --extra --group --spec --pip-args --suffix",
-    others: Others::Alone,
-    target: "-m --module",
-};
-const PYTHON: Runner = Runner { alone: "", valued: "-W -X", others: Others::Alone, target: "-m" };
-const NODE: Runner = Runner {
-    alone: "",
-    valued: "-r --require --import --loader --experimental-loader -C --conditions --env-file",
-    others: Others::Alone,
-    target: "",
-};
-const JAVA: Runner =
-    Runner { alone: "", valued: "-cp -classpath --class-path -p", others: Others::Alone, target: "-jar" };
-const DOCKER: Runner = Runner {
-    alone: "-i -t -d -q -P --interactive --tty --detach --quiet --publish-all --rm --init --privileged \
-        --read-only --no-healthcheck --oom-kill-disable --sig-proxy --disable-content-trust",
-    valued: "",
-    others: Others::TakeAValue,
-    target: "",
-};
+/// The word of a command line that names what is run.
+pub(super) fn target<'w>(words: &[&'w str]) -> &'w str {
+    let Some((program, rest)) = words.split_first() else { return "" };
+    let stem = program.rsplit(['/', '\\']).next().unwrap_or_default().trim_end_matches(".exe").trim_end_matches(".cmd");
+    let found = match stem {
+        "sh" | "bash" | "zsh" => rest.iter().copied().find(|word| !word.starts_with('-') && !word.contains(' ')),
+        "env" => {
+            rest.iter().position(|word| !word.starts_with('-') && !word.contains('=')).map(|at| target(&rest[at..]))
+        }
+        _ => {
+            let stem = if is_python(stem) { "python" } else { stem };
+            KNOWN.runner.iter().find_map(|runner| Some((runner, runner.after(stem, rest)?))).and_then(
+                |(runner, rest)| {
+                    let found = runner.target(rest)?;
+                    // `uv run python -m x`: one runner inside another.
+                    let inner = rest.iter().position(|word| runner.nested && *word == found);
+                    Some(inner.map_or(found, |at| target(&rest[at..])))
+                },
+            )
+        }
+    };
+    found.unwrap_or(program)
+}
 
 pub(super) fn is_python(stem: &str) -> bool {
     stem.strip_prefix("python")
@@ -86,36 +69,45 @@ pub(super) fn is_python(stem: &str) -> bool {
         .is_some_and(|version| version.chars().all(|c| c.is_ascii_digit() || c == '.'))
 }
 
-/// The first word after a runner's options.
-fn run_by<'w>(runner: &Runner, words: &[&'w str]) -> Option<&'w str> {
-    let mut words = words.iter().copied();
-    while let Some(word) = words.next() {
-        if word == "--" || lists(runner.target, word) {
-            return words.next();
+impl Runner {
+    /// The words after the program and the phrase that must follow it; `None` where this is another runner.
+    fn after<'a, 'w>(&self, program: &str, words: &'a [&'w str]) -> Option<&'a [&'w str]> {
+        if !self.programs.iter().any(|known| known == program) {
+            return None;
         }
-        if !word.starts_with('-') || word == "-" {
-            return Some(word);
+        let follows = |phrase: &String| {
+            let (phrase, length) = (phrase.split(' '), phrase.split(' ').count());
+            words.iter().copied().take(length).eq(phrase).then(|| &words[length..])
+        };
+        if self.before.is_empty() { Some(words) } else { self.before.iter().find_map(follows) }
+    }
+
+    fn target<'w>(&self, words: &[&'w str]) -> Option<&'w str> {
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            if word == "--" || lists(&self.target, word) {
+                return words.next();
+            }
+            if !word.starts_with('-') || word == "-" {
+                return Some(word);
+            }
+            if !word.contains('=') && self.takes_next(word) {
+                words.next();
+            }
         }
-        let takes_next = !word.contains('=')
-            && match runner.others {
-                Others::Alone => lists(runner.valued, word),
-                Others::TakeAValue => !stands_alone(runner, word),
-            };
-        if takes_next {
-            words.next();
+        None
+    }
+
+    /// Whether an option takes the next word; `-it` is `-i` and `-t`.
+    fn takes_next(&self, option: &str) -> bool {
+        match self.others {
+            Others::Alone => lists(&self.valued, option),
+            Others::Valued if option.starts_with("--") => !lists(&self.alone, option),
+            Others::Valued => !option.chars().skip(1).all(|letter| lists(&self.alone, &format!("-{letter}"))),
         }
     }
-    None
 }
 
-/// Whether an option takes no value; `-it` is `-i` and `-t`.
-fn stands_alone(runner: &Runner, word: &str) -> bool {
-    if word.starts_with("--") {
-        return lists(runner.alone, word);
-    }
-    word.chars().skip(1).all(|letter| lists(runner.alone, &format!("-{letter}")))
-}
-
-fn lists(list: &str, option: &str) -> bool {
+pub(super) fn lists(list: &str, option: &str) -> bool {
     list.split_whitespace().any(|listed| listed == option)
 }

@@ -40,7 +40,6 @@ impl LogReader {
         }
     }
 
-    /// A segment of the index.
     pub(super) fn fill(&mut self) -> Result<(), StoreError> {
         let (Some(reader), Some(index), Work::Busy(segments)) = (&self.reader, &mut self.index, self.filling) else {
             self.filling = Work::Idle;

@@ -11,7 +11,6 @@ use crate::operator::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 /// After how many slices without a hit the screen shows how far the search has come.
 const QUIET: u64 = 8;
 
-/// A search that goes on.
 pub(super) struct Searching {
     wanted: Wanted,
     order: ReadOrder,

@@ -1,4 +1,5 @@
-//! What one character does on a terminal: shows as itself, joins the one before, or must be shown as an escape.
+//! What one character does on a terminal: shows as itself, joins the one before, or must be shown as an escape; and whether the
+//! letters of a word pass for ASCII ones: Latin mixed with its rivals, or a rival's word tied to ASCII by a joint.
 //!
 //! Owns the classification only. The tables are Unicode's general categories plus the characters that are assigned,
 //! printable by category, and yet look like nothing.
@@ -23,7 +24,6 @@ pub(super) enum Glyph {
 pub(super) const OPEN: char = '⟨';
 /// The closer of every escape but the control pictures.
 pub(super) const CLOSE: char = '⟩';
-/// A space at the edge of a text.
 pub(super) const SPACE: char = '␠';
 
 /// What `c` does. Not for spaces: these depend on where they are.
@@ -76,7 +76,7 @@ fn looks_empty(c: char) -> bool {
 }
 
 /// Whether `c` belongs to a script whose letters can pass for ASCII ones.
-pub(super) fn is_rival(c: char) -> bool {
+fn is_rival(c: char) -> bool {
     matches!(c,
         '\u{0370}'..='\u{058F}'         // Greek, Cyrillic, Armenian
         | '\u{13A0}'..='\u{13FF}' | '\u{AB70}'..='\u{ABBF}' // Cherokee
@@ -90,15 +90,70 @@ pub(super) fn is_rival(c: char) -> bool {
 }
 
 /// Whether `c` is one of the letters that are drawn like an ASCII letter in most fonts.
-pub(super) fn is_double(c: char) -> bool {
+fn is_double(c: char) -> bool {
     const CYRILLIC: &str = "аАВсСԁеЕһНіІјЈкКӏМоОрРԛѕЅТуУѵѡхХ";
     const GREEK: &str = "αΑΒγΕΖΗιΙκΚΜνΝοΟρΡτΤυΥχΧ";
     CYRILLIC.contains(c) || GREEK.contains(c) || (is_rival(c) && !matches!(c, '\u{0370}'..='\u{058F}'))
 }
 
 /// Characters drawn like a slash, a dot or a colon, which seem to divide a path or a host where nothing does.
-pub(super) fn is_false_separator(c: char) -> bool {
+fn is_false_separator(c: char) -> bool {
     const FALSE: &str =
         "\u{2044}\u{2215}\u{29F8}\u{FF0F}\u{FF3C}\u{29F5}\u{2216}\u{2024}\u{FF0E}\u{3002}\u{FF1A}\u{A789}\u{2236}";
     FALSE.contains(c)
+}
+
+/// The current word, and whether its foreign letters could pass for ASCII.
+#[derive(Default)]
+pub(super) struct Word {
+    end: usize,
+    betrays: bool,
+}
+
+impl Word {
+    /// Looks at the word that begins at `at`, unless it is still the last one.
+    pub(super) fn enter(&mut self, text: &str, at: usize, c: char) {
+        const LONGEST: usize = 256;
+        if at < self.end || !is_letter(c) {
+            return;
+        }
+        let rest = &text[at..];
+        let len: usize = rest.chars().take(LONGEST).take_while(|c| is_letter(*c)).map(char::len_utf8).sum();
+        let word = &rest[..len];
+        self.end = at + len;
+        self.betrays = if word.is_ascii() || !word.chars().any(is_rival) {
+            false
+        } else if word.contains(|c: char| c.is_ascii_alphabetic()) {
+            true
+        } else {
+            let doubles = |c: char| is_double(c) || !c.is_alphabetic();
+            word.chars().all(doubles) && touches_ascii(&text[..at], &rest[len..])
+        };
+    }
+
+    /// Whether the character at `at` is to be shown with its code point.
+    pub(super) fn betrays(&self, text: &str, at: usize, c: char) -> bool {
+        if is_false_separator(c) {
+            let ascii = |c: Option<char>| c.is_some_and(|c| c.is_ascii_graphic());
+            let after = text[at + c.len_utf8()..].chars().next();
+            return ascii(text[..at].chars().next_back()) && ascii(after);
+        }
+        at < self.end && self.betrays && is_rival(c)
+    }
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric()
+}
+
+/// Whether what is around a word ties it to ASCII letters, as in a path, a host or an address.
+fn touches_ascii(before: &str, after: &str) -> bool {
+    const JOINTS: &[char] = &['.', '-', '_', '/', '\\', ':', '@'];
+    let tied = |joint: Option<char>, next: Option<char>| {
+        joint.is_some_and(|c| JOINTS.contains(&c))
+            && next.is_some_and(|c| c.is_ascii_alphanumeric() || JOINTS.contains(&c))
+    };
+    let mut back = before.chars().rev();
+    let mut forth = after.chars();
+    tied(back.next(), back.next()) || tied(forth.next(), forth.next())
 }

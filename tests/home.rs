@@ -1,0 +1,7 @@
+//! home: names of servers, `config.toml`, what was agreed to as a file, acceptance of policies.
+
+mod acceptance;
+mod agreed_file;
+mod config;
+mod names;
+mod remote;
