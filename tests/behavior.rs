@@ -6,6 +6,7 @@ mod carried;
 mod choices;
 mod deceptions;
 mod expected;
+mod forms;
 mod generated;
 mod hazards;
 mod languages;

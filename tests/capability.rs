@@ -6,6 +6,7 @@ mod workflow;
 mod codegen;
 mod generated;
 mod manifests;
+mod scope;
 mod set;
 mod shape;
 mod typed;
@@ -122,6 +123,34 @@ fn recursive_schemas_and_backtracking_patterns_end() {
     for pattern in ["^(a+)+$", "^(?=(a+)+$)b"] {
         let schema = Schema::compile(&json!({ "pattern": pattern })).expect("a pattern");
         assert!(!fits(&schema, &json!(format!("{}!", "a".repeat(5_000)))), "{pattern}");
+    }
+}
+
+#[test]
+fn counts_of_patterns_are_written_out_and_nested_ones_multiply() {
+    // Patterns may have twenty thousand states together.
+    for (pattern, most) in [
+        ("(a{1,100}){1,100}", 2),
+        ("((a{9}){9}){9}", 27),
+        ("[a-z0-9_-]{1,64}", 77),
+        ("[]a]{33}", 150),
+        (r"\{9999\}", 400),
+    ] {
+        let usable = |count: usize| {
+            let properties = (0..count).map(|n| (format!("p{n}"), json!({ "pattern": pattern })));
+            let properties: serde_json::Map<_, _> = properties.collect();
+            Schema::compile(&json!({ "properties": properties })).is_ok()
+        };
+        assert!(usable(most), "{pattern}");
+        assert!(pattern.contains("9999") || !usable(most + most / 10 + 1), "{pattern}");
+    }
+    let long = json!("a".repeat(200));
+    for (pattern, fits) in
+        [("^(?=.*a).*$", Fits::Unchecked), ("^.*a.*$", Fits::Yes), ("(?:ab)*", Fits::Yes), ("(?i)a", Fits::Yes)]
+    {
+        let items = json!({ "items": { "pattern": pattern } });
+        let found = Schema::compile(&items).expect("a schema").check(&json!(vec![long.clone(); 300]));
+        assert_eq!(found, fits, "{pattern}: what looks around may go through a text again and again");
     }
 }
 

@@ -9,7 +9,6 @@ use crate::wire::digest::{Digest, Hasher};
 use crate::wire::words::words;
 
 words! {
-    /// What kind of thing was agreed to.
     What {
         /// This tool may run unasked (`first_use = "ask-once"`).
         Tool = "tool",
@@ -23,7 +22,6 @@ words! {
         Outline = "outline",
         /// What lies in this folder.
         Folder = "folder",
-        /// This file.
         File = "file",
         /// This host, with its port or the first part of its path where these belong to it.
         Host = "host",
@@ -33,7 +31,6 @@ words! {
 }
 
 words! {
-    /// A kind of value.
     Kind {
         Number = "number",
         Date = "date",

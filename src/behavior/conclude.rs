@@ -78,12 +78,7 @@ impl Behavior {
         }
     }
 
-    /// Whether it is proven to read, and nothing about the call is new: nothing else runs unasked by a default.
-    pub fn runs_unasked(&self) -> bool {
-        self.identity.mutability == Mutability::Pure && self.confidence == Confidence::Proven && self.shape.holds()
-    }
-
-    /// The badge.
+    /// The badge; PURE where it is proven to read, and nothing about the call is new: nothing else runs unasked by a default.
     pub fn badge(&self) -> Badge {
         let confidence = if self.shape.holds() { self.confidence } else { Confidence::Likely };
         Badge::of(self.identity.mutability, confidence)
@@ -93,7 +88,6 @@ impl Behavior {
 /// What others than the server say of a tool, for exactly this definition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// By the operator.
     pub pinned: Option<Identity>,
     /// By our list of well-known servers.
     pub curated: Option<Reviewed>,
@@ -185,7 +179,6 @@ impl Overrides {
     }
 }
 
-/// What is concluded about one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallBehavior {
     pub behavior: Behavior,

@@ -17,7 +17,6 @@ use super::taxonomy::{ContentType, Mutability};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
-/// Package and text of every list.
 pub const LISTS: &[(&str, &str)] = include!("../../assets/identities.rs");
 
 words! {
@@ -46,7 +45,6 @@ pub struct Reviewed {
 }
 
 impl Reviewed {
-    /// The finding as evidence.
     pub fn evidence(self) -> Evidence {
         Evidence {
             source: Source::Curated,
@@ -67,7 +65,6 @@ pub struct Curated {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// `npm:NAME` or `pypi:NAME`.
     pub package: String,
     /// The version that was looked at; others count as far as their definitions are the same.
     pub version: String,
@@ -80,7 +77,6 @@ pub struct List {
     pub tools: Vec<Row>,
 }
 
-/// One reviewed definition.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {

@@ -12,7 +12,6 @@ use crate::wire::words::words;
 words! {
     /// Where a piece of evidence comes from.
     Source {
-        /// Said by the operator.
         Pinned = "pinned",
         /// Said by our list of well-known servers, for exactly this definition.
         Curated = "curated",
@@ -36,7 +35,6 @@ impl Source {
     pub const VOTERS: [Self; 3] = [Self::Name, Self::Description, Self::Learned];
 }
 
-/// How much a piece of evidence weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Strength {
@@ -96,7 +94,6 @@ impl Evidence {
     }
 }
 
-/// One reason for an identity.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     pub source: Source,

@@ -21,7 +21,6 @@ words! {
         PathTraversal = "path-traversal",
         /// A path outside of the folders that the host declared to the server.
         OutsideRoots = "outside-roots",
-        /// NUL in an argument.
         NulCharacter = "nul-character",
         /// An integer beyond ±2^53 or a number that parsers read differently.
         AmbiguousNumber = "ambiguous-number",
@@ -68,7 +67,6 @@ impl HazardKind {
     }
 }
 
-/// One hazard of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hazard {
     pub kind: HazardKind,

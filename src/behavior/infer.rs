@@ -40,9 +40,9 @@ pub fn claim(tool: &Tool, votes: &[Vote; 3], mutability: Mutability) -> Claim {
     let verb = if named.verb.is_empty() { &opened.verb } else { &named.verb };
     let is = |list: &str| words::base(verb, |base| among(base, list).then_some(())).is_some();
     let output_domain = match mutability {
-        Mutability::Pure if runs == Runs::Statement || is(MEASURES) => OutputDomain::Data,
+        Mutability::Pure if runs == Runs::Statement || is(const { section(WORDS, "measures") }) => OutputDomain::Data,
         Mutability::Pure if is("diff") => OutputDomain::Diff,
-        Mutability::Pure if is(WORDS_OUT) => OutputDomain::Content,
+        Mutability::Pure if is(const { section(WORDS, "words-out") }) => OutputDomain::Content,
         Mutability::Mutates if is("commit push") && action != Action::Execute => OutputDomain::Ref,
         Mutability::Mutates if is("write") => OutputDomain::Ack,
         Mutability::Pure | Mutability::Mutates => output(mutability, action, &phrases, runs),
@@ -109,13 +109,16 @@ enum Runs {
 /// `all` are the phrases it is among: they tell a chemical reaction from that to a message.
 fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDomain> {
     use OutputDomain as D;
-    let start = words.iter().position(|word| !among(word, MODIFIERS))?;
-    let end = words[start..].iter().position(|word| among(word, STOPS)).map_or(words.len(), |found| start + found);
+    let start = words.iter().position(|word| !among(word, const { section(WORDS, "modifiers") }))?;
+    let end = words[start..]
+        .iter()
+        .position(|word| among(word, const { section(WORDS, "stops") }))
+        .map_or(words.len(), |found| start + found);
     let phrase = &words[start..end];
     let requests = phrase.windows(2).any(|pair| among(&pair[0], "pull merge") && among(&pair[1], "request requests"));
     let mut about = false;
     for word in phrase.iter().rev() {
-        if among(word, TRANSPARENT) {
+        if among(word, const { section(WORDS, "transparent") }) {
             about = true;
             continue;
         }
@@ -142,36 +145,14 @@ fn of_part(words: &[String], part: usize, all: &[&[String]]) -> Option<OutputDom
     }
 }
 
-/// Whether a word of several senses is among others of the sense that the table gives it.
+/// Whether a word of several senses is among others of the sense that [`domain`] gives it.
 fn is_meant(word: &str, all: &[&[String]]) -> bool {
+    let is_among = |word: &str, list: &str| among(word, list) || among(word.strip_suffix('s').unwrap_or(word), list);
     let singular = word.strip_suffix('s').unwrap_or(word);
-    let needed = SENSES.iter().find(|(words, _)| among(singular, words)).map(|(_, others)| *others);
-    needed.is_none_or(|others| {
-        let fits =
-            |other: &String| among(other, others) || other.strip_suffix('s').is_some_and(|one| among(one, others));
-        all.iter().any(|phrase| phrase.iter().any(fits))
-    })
+    let mut senses = const { section(WORDS, "senses") }.lines().filter_map(|row| row.split_once('|'));
+    let needed = senses.find(|(words, _)| among(singular, words));
+    needed.is_none_or(|(_, others)| all.iter().any(|phrase| phrase.iter().any(|other| is_among(other, others))))
 }
-
-/// Words of several senses, and others of which one must be in the phrases too for the sense that [`domain`] gives
-/// them.
-const SENSES: &[(&str, &str)] = &[
-    ("reaction thread draft", section(WORDS, "reaction-senses")),
-    ("node instance", section(WORDS, "node-senses")),
-    ("address interface", "ip network mac dns firewall router switch vlan subnet wan lan port"),
-    ("client", "network wifi wireless vpn dhcp connected unifi router device"),
-];
-
-/// Words that are before the things named.
-const MODIFIERS: &str = section(WORDS, "modifiers");
-/// Words that end the phrase.
-const STOPS: &str = section(WORDS, "stops");
-/// Verbs whose result is a finding, whatever they look at.
-const MEASURES: &str = section(WORDS, "measures");
-/// Verbs whose result is a text.
-const WORDS_OUT: &str = section(WORDS, "words-out");
-/// Words that say nothing by themselves: the word before them counts.
-const TRANSPARENT: &str = section(WORDS, "transparent");
 
 fn searched(named: &[&[String]]) -> OutputDomain {
     let content = |word: &String| among(word, const { section(WORDS, "searched") });

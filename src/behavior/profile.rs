@@ -10,7 +10,6 @@ use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
 words! {
-    /// What calling a tool leaves behind.
     SideEffects {
         None = "none",
         Read = "read",

@@ -77,8 +77,9 @@ pub fn carried(method: &str, params: &Value, is_tool: impl Fn(&str) -> bool) -> 
     // A prompt has a name and arguments too, and is no tool.
     let at_top = method != "prompts/get" && is_call(params, &is_tool);
     // Answers to the server's questions hold what the host's model wrote of the host's own tools.
+    let is_answer = matches!(method, "tasks/update" | "prompts/get" | "resources/read");
     let inside =
-        |(key, value): (&String, &Value)| !(key == "inputResponses" && is_answer(method)) && holds_one(value, &is_tool);
+        |(key, value): (&String, &Value)| !(key == "inputResponses" && is_answer) && holds_one(value, &is_tool);
     let holds =
         || params.as_object().into_iter().flatten().any(inside) || params.is_array() && holds_one(params, &is_tool);
     if !runs_tools && !at_top && !holds() {
@@ -88,11 +89,6 @@ pub fn carried(method: &str, params: &Value, is_tool: impl Fn(&str) -> bool) -> 
     let is_plain = !metas.into_iter().flatten().any(|meta| holds_one(meta, &is_tool));
     let clear = is_plain.then(|| clear(params, runs_tools)).flatten();
     Some(clear.map_or(Carried::Unclear, |(tool, arguments)| Carried::Call { tool, arguments }))
-}
-
-/// Whether a method brings the host's answers to questions of the server.
-fn is_answer(method: &str) -> bool {
-    matches!(method, "tasks/update" | "prompts/get" | "resources/read")
 }
 
 /// Whether a method says that it runs a tool: `tools/execute`, `tools/call/`, `callTool`.

@@ -43,30 +43,29 @@ pub fn spans(text: &str) -> Vec<Range<usize>> {
 
 // Each is made when it is first needed, which for most wrappers is the first alone: together they take tens of milliseconds.
 // If the file were broken, everything would be a secret.
-static FILE: LazyLock<Option<File>> = LazyLock::new(|| toml::from_str(TEXT).ok().map(File::with_tokens));
+static FILE: LazyLock<Option<SecretsFile>> = LazyLock::new(|| toml::from_str(TEXT).ok().map(SecretsFile::with_tokens));
 /// Fits every text that holds a secret or a name of one.
 static PERHAPS: LazyLock<Option<Regex>> = LazyLock::new(|| FILE.as_ref()?.perhaps().ok());
-static NAMES: LazyLock<Option<Names>> = LazyLock::new(|| FILE.as_ref()?.names().ok());
+static NAMES: LazyLock<Option<KeyNames>> = LazyLock::new(|| FILE.as_ref()?.names().ok());
 static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| FILE.as_ref()?.rules().ok());
 
 const TEXT: &str = include_str!("../../assets/secrets.toml");
 
-/// `assets/secrets.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    keys: Keys,
+struct SecretsFile {
+    keys: KeyLists,
     /// What a pattern may have by the name of: `%token`.
     parts: BTreeMap<String, String>,
-    value: Values,
+    value: ValuePatterns,
     #[serde(rename = "token")]
     tokens: Vec<Token>,
     #[serde(rename = "shape")]
-    shapes: Vec<Row>,
+    shapes: Vec<ShapeRow>,
 }
 
 #[derive(Deserialize)]
-struct Keys {
+struct KeyLists {
     anywhere: String,
     whole: String,
     last: String,
@@ -74,7 +73,7 @@ struct Keys {
 }
 
 #[derive(Deserialize)]
-struct Values {
+struct ValuePatterns {
     literal: String,
     bare: String,
     header: String,
@@ -88,44 +87,43 @@ struct Token {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct ShapeRow {
     before: Option<String>,
     find: String,
     #[serde(default)]
     verbatim: bool,
 }
 
-/// What keys of secrets look like.
-struct Names {
+struct KeyNames {
     key: Regex,
     token: Regex,
     no_token: Regex,
 }
 
 struct Rules {
-    shapes: Vec<Shape>,
+    shapes: Vec<SecretShape>,
     bare: Regex,
     header: Regex,
     elsewhere: Regex,
 }
 
-struct Shape {
+struct SecretShape {
     before: Option<Regex>,
     find: Regex,
     verbatim: bool,
 }
 
-impl File {
+impl SecretsFile {
     /// The tokens of known beginnings as one shape more.
     fn with_tokens(mut self) -> Self {
         let known: Vec<String> = self.tokens.iter().map(Token::pattern).collect();
         let find = format!("(?: ^ | [^0-9a-z] ) (?-i: ( {} ) )", known.join("|"));
-        self.shapes.push(Row { before: None, find, verbatim: true });
+        self.shapes.push(ShapeRow { before: None, find, verbatim: true });
         self
     }
 
     fn perhaps(&self) -> Result<Regex, regex::Error> {
-        let Keys { anywhere, whole, last, .. } = &self.keys;
+        let KeyLists { anywhere, whole, last, .. } = &self.keys;
         let (anywhere, whole, last, token) = (words(anywhere), words(whole), words(last), loose("token"));
         // Where a key must name a secret, the names are looked for instead.
         let finds = self.shapes.iter().map(|row| row.find.as_str());
@@ -136,13 +134,13 @@ impl File {
         ))
     }
 
-    fn names(&self) -> Result<Names, regex::Error> {
-        let Keys { anywhere, whole, last, no_token } = &self.keys;
+    fn names(&self) -> Result<KeyNames, regex::Error> {
+        let KeyLists { anywhere, whole, last, no_token } = &self.keys;
         let strict = last.split_ascii_whitespace().collect::<Vec<_>>().join("|");
         let (anywhere, whole, token) = (words(anywhere), words(whole), loose("token"));
         let key =
             format!("{anywhere} | (?: ^ | / ) [^0-9a-z/]* (?: {whole} ) [^0-9a-z]* $ | [^0-9a-z] (?: {strict} ) $");
-        Ok(Names {
+        Ok(KeyNames {
             key: self.regex(&key)?,
             token: self.regex(&format!("{token} [^0-9a-z]* $"))?,
             no_token: self.regex(&format!("(?: {} ) [^0-9a-z]* {token} [^0-9a-z]* $", words(no_token)))?,
@@ -150,10 +148,10 @@ impl File {
     }
 
     fn rules(&self) -> Result<Rules, regex::Error> {
-        let Values { literal, bare, header, elsewhere } = &self.value;
-        let shape = |row: &Row| {
+        let ValuePatterns { literal, bare, header, elsewhere } = &self.value;
+        let shape = |row: &ShapeRow| {
             let before = row.before.as_ref().map(|before| self.regex(before)).transpose()?;
-            Ok(Shape { before, find: self.regex(&row.find)?, verbatim: row.verbatim })
+            Ok(SecretShape { before, find: self.regex(&row.find)?, verbatim: row.verbatim })
         };
         Ok(Rules {
             shapes: self.shapes.iter().map(shape).collect::<Result<_, _>>()?,
@@ -212,7 +210,7 @@ impl Rules {
         merged
     }
 
-    fn of_shape(&self, shape: &Shape, text: &[u8]) -> Vec<Range<usize>> {
+    fn of_shape(&self, shape: &SecretShape, text: &[u8]) -> Vec<Range<usize>> {
         let (mut found, mut at) = (Vec::new(), 0);
         while let Some(groups) = shape.find.captures_at(text, at) {
             let is_meant = shape.before.as_ref().is_none_or(|before| {
@@ -229,7 +227,7 @@ impl Rules {
     }
 
     /// The secret of a match: its last group, or the value behind it.
-    fn secret(&self, shape: &Shape, groups: &Captures<'_>, text: &[u8]) -> Option<Range<usize>> {
+    fn secret(&self, shape: &SecretShape, groups: &Captures<'_>, text: &[u8]) -> Option<Range<usize>> {
         let key = groups.name("key").map(|key| key.as_bytes());
         if key.is_some_and(|key| !is_key(key)) {
             return None;

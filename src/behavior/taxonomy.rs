@@ -45,25 +45,20 @@ words! {
         Read = "READ",
         /// Finds by a query among many.
         Search = "SEARCH",
-        /// Makes a new thing.
         Create = "CREATE",
         /// Changes parts of a thing.
         Update = "UPDATE",
-        /// Removes a thing.
         Delete = "DELETE",
         /// Joins one thing into another.
         Merge = "MERGE",
         /// Replaces a thing's whole content.
         Overwrite = "OVERWRITE",
-        /// Adds at the end of a thing.
         Append = "APPEND",
         /// Runs code, commands, jobs; starts and stops things.
         Execute = "EXECUTE",
         /// Delivers a message, a payment, an order, a notification.
         Send = "SEND",
-        /// Moves, renames, transfers.
         Move = "MOVE",
-        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -79,13 +74,10 @@ words! {
         Structure = "STRUCTURE",
         /// Differences between versions.
         Diff = "DIFF",
-        /// Pull or merge requests.
         Pr = "PR",
         /// Issues, tickets, tasks.
         Issue = "ISSUE",
-        /// Branches, tags, commits.
         Ref = "REF",
-        /// Repositories.
         Repo = "REPO",
         /// Users, accounts, members.
         User = "USER",
@@ -97,9 +89,7 @@ words! {
         Infra = "INFRA",
         /// Models, runs, predictions.
         Model = "MODEL",
-        /// Only an acknowledgement.
         Ack = "ACK",
-        /// Not known.
         Unknown = "UNKNOWN",
     }
 }
@@ -107,13 +97,11 @@ words! {
 words! {
     /// The kind of content; not hashed. Catches what the three words cannot (the paper's one uncaught error).
     ContentType {
-        /// Readable text.
         Text = "TEXT",
         /// Images, audio, archives: bytes.
         Binary = "BINARY",
         /// JSON, tables, records.
         Structured = "STRUCTURED",
-        /// Not known.
         Unknown = "UNKNOWN",
     }
 }

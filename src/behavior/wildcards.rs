@@ -3,14 +3,14 @@
 /// One part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wildcard {
-    /// This character.
     Exactly(char),
-    /// Any one character.
     One,
-    /// Any characters, or none.
     Many,
     /// `[a-z]` or `[!a-z]`: both ends of each range belong to it.
-    Class { ranges: Vec<(char, char)>, sense: Sense },
+    Class {
+        ranges: Vec<(char, char)>,
+        sense: Sense,
+    },
 }
 
 /// Whether a class matches the characters in its ranges, or all others.

@@ -1,7 +1,7 @@
 //! Names and sentences cut into words, and words into base forms; phrases of whole words found in a text. Knows English morphology,
 //! not meanings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::capability::names;
 
@@ -53,12 +53,16 @@ pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     stems.into_iter().flatten().find_map(find)
 }
 
-/// Whether the first word is among the firsts of a row, and the second among its seconds: `delete | from`.
-pub fn are_pair(rows: &str, first: &str, second: &str) -> bool {
-    // Most words are nowhere in a list, which is soon seen.
-    let has = |word: &str| memchr::memmem::find(rows.as_bytes(), word.as_bytes()).is_some();
-    let mut rows = rows.lines().filter_map(|row| row.split_once('|'));
-    has(second) && rows.any(|(firsts, seconds)| among(first, firsts) && among(second, seconds))
+/// Two words each: every first of a row with every second of it, as in `delete | from`.
+pub type Pairs = HashSet<(&'static str, &'static str)>;
+
+/// The pairs of a section.
+pub fn pairs(section: &'static str) -> Pairs {
+    let row = |row: &'static str| {
+        let (firsts, seconds) = row.split_once('|')?;
+        Some(firsts.split_whitespace().flat_map(|first| seconds.split_whitespace().map(move |second| (first, second))))
+    };
+    section.lines().filter_map(row).flatten().collect()
 }
 
 /// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does
@@ -100,7 +104,6 @@ const fn has_at(text: &[u8], from: usize, word: &str) -> bool {
 /// The form of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// `delete`.
     Base,
     /// `deletes`.
     Third,

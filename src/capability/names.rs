@@ -45,7 +45,6 @@ pub fn pascal(text: &str) -> String {
     words(text).iter().map(|word| capital(word)).collect()
 }
 
-/// A text that begins with a capital.
 pub fn capital(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
@@ -79,17 +78,15 @@ pub fn type_name(text: &str, fallback: &str) -> String {
     capital(&identifier(&pascal(text), fallback))
 }
 
-/// Names that are taken in one place.
 #[derive(Clone, Debug, Default)]
 pub struct Taken(BTreeSet<String>);
 
 impl Taken {
-    /// Names that are taken from the start.
+    /// With names that are taken from the start.
     pub fn with(names: &[&str]) -> Self {
         Self(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    /// Whether a name is free.
     pub fn is_free(&self, name: &str) -> bool {
         !self.0.contains(name)
     }
@@ -112,21 +109,12 @@ impl Taken {
     }
 }
 
-/// Names that generated Rust uses itself.
-pub const RUST_RESERVED: &[&str] = &[
-    "Any", "Box", "Clone", "Debug", "Deserialize", "Deserializer", "Err", "Error", "Future", "HashMap", "McpError",
-    "None", "Ok", "Option", "PartialEq", "Result", "Self", "Send", "Serialize", "SharedState", "Some", "String",
-    "Sync", "Value", "Vec", "bool", "f64", "i64", "nullable",
-];
-
-/// Names that generated C# uses itself.
-pub const CSHARP_RESERVED: &[&str] = &[
-    "Activator", "CallbackRunner", "CancellationToken", "DateOnly", "DateTimeOffset", "Dictionary", "Exception",
-    "Func", "GuardrailBlocked", "GuardrailEvidence", "Guid", "INoGuardrailRequired", "IReadOnlyList", "IToolCap",
-    "Interlocked", "InvalidOperationException", "JsonDocument", "JsonElement", "JsonException", "JsonIgnoreCondition",
-    "JsonSerializer", "JsonSerializerOptions", "McpException", "Object", "String", "Task", "TimeOnly", "TimeSpan",
-    "Type", "Union", "UnionConverter", "Uri", "Utf8JsonReader", "Utf8JsonWriter",
-];
+/// The names of a list of `assets/reserved.txt`.
+pub fn reserved(list: &str) -> Vec<&'static str> {
+    let lists = include_str!("../../assets/reserved.txt").split("\n[");
+    let named = |part: &'static str| part.strip_prefix(list)?.strip_prefix(']');
+    lists.filter_map(named).flat_map(str::split_whitespace).collect()
+}
 
 /// A text's lines, every character that does not show itself written as its code point. At most this many lines.
 pub fn lines(text: &str) -> impl Iterator<Item = String> {

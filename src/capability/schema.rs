@@ -3,13 +3,12 @@
 //! A schema is the server's word, so it is hostile: its size, depth, patterns and numbers are bounded before it is
 //! compiled, and a `$ref` that leaves the document makes it unusable.
 
-use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 
 use jsonschema::PatternOptions;
 use serde_json::Value;
 
-use super::work::{BACKTRACKS, CHECK, Cost, EXPLAIN, TooMuch, Uncounted, Work};
+use super::work::{BACKTRACKS, CHECK, Cost, EXPLAIN, TooMuch, Work};
 use crate::wire::fold::in_pointer;
 
 /// Beyond these a schema is refused: no honest tool comes near.
@@ -20,12 +19,9 @@ const MAX_PATTERNS: usize = 512;
 const MAX_STATES: u64 = 20_000;
 /// A number whose text is longer, or whose exponent is larger, costs a big-integer comparison more than it is worth.
 const MAX_DIGITS: usize = 400;
-/// Following `$ref`s, a schema may grow to this many nodes before it counts as a bomb.
-const MAX_UNFOLDED: u64 = 50_000;
 const MAX_VIOLATIONS: usize = 20;
 const MAX_SENTENCE: usize = 300;
 
-/// A compiled schema.
 #[derive(Debug)]
 pub struct Schema {
     validator: jsonschema::Validator,
@@ -86,14 +82,7 @@ impl Schema {
     /// [`Unusable`] when it is no schema, or a `$ref` leaves the document.
     pub fn compile(schema: &Value) -> Result<Self, Unusable> {
         Bounds::default().check(schema, 0)?;
-        // `$ref`s that double at every step: small to send, endless to check.
-        if weight(schema, schema, &mut HashMap::new(), 0) > MAX_UNFOLDED {
-            return unusable("its references unfold without bound".to_owned());
-        }
-        let work = Work::of(schema).map_err(|uncounted| match uncounted {
-            Uncounted::Reference => Unusable("it refers to something that is not followed here".to_owned()),
-            Uncounted::Resource => Unusable("a schema in it has an address of its own".to_owned()),
-        })?;
+        let work = Work::of(schema).map_err(|why| Unusable(why.to_owned()))?;
         // Patterns without look-around run on the linear engine; with it, backtracking stops at a count, and a value
         // that reaches the count does not fit. Formats are annotations and not checked.
         let patterns =
@@ -180,39 +169,6 @@ impl Bounds {
             return unusable(format!("it has more than {MAX_PATTERNS} patterns, or very large ones"));
         }
         Ok(())
-    }
-}
-
-/// Nodes below `node`, references followed; a reference into itself counts once.
-fn weight<'a>(root: &'a Value, node: &'a Value, known: &mut HashMap<&'a str, u64>, depth: usize) -> u64 {
-    // Chains of references deeper than any schema are cut here, and count as a bomb.
-    if depth > 4 * MAX_DEPTH {
-        return MAX_UNFOLDED + 1;
-    }
-    let below = |children: &mut dyn Iterator<Item = &'a Value>, known: &mut _| {
-        children.fold(1_u64, |sum, child| sum.saturating_add(weight(root, child, known, depth + 1)))
-    };
-    match node {
-        Value::Array(items) => below(&mut items.iter(), known),
-        Value::Object(fields) => {
-            let mut sum = below(&mut fields.values(), known);
-            if let Some(Value::String(reference)) = fields.get("$ref")
-                && let Some(target) = reference.strip_prefix('#').and_then(|path| root.pointer(path))
-            {
-                let weighed = match known.get(reference.as_str()) {
-                    Some(weighed) => *weighed,
-                    None => {
-                        known.insert(reference, 1);
-                        let weighed = weight(root, target, known, depth + 1);
-                        known.insert(reference, weighed);
-                        weighed
-                    }
-                };
-                sum = sum.saturating_add(weighed);
-            }
-            sum
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 1,
     }
 }
 

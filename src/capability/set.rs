@@ -27,7 +27,6 @@ pub enum Caps {
 }
 
 impl Capability {
-    /// The capability of a tool.
     pub fn of(tool: &Tool) -> Self {
         let result = tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
         Self {
@@ -124,7 +123,6 @@ impl Difference {
         difference
     }
 
-    /// Whether the sets are equal.
     pub fn is_none(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
     }

@@ -17,7 +17,6 @@ const MAX_BYTES: usize = 1 << 20;
 /// Steps through `$ref`s and branches that belong to one place.
 const MAX_DEPTH: usize = 32;
 
-/// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undeclared {
     /// JSON Pointers into the arguments, in their order: `/options/force`. Foreign text, raw.
@@ -61,7 +60,7 @@ struct Finder<'a> {
 
 /// Everything that schemas say of one place in the arguments.
 #[derive(Default)]
-struct Place<'a> {
+struct Alternatives<'a> {
     schemas: Vec<&'a Map<String, Value>>,
     takes: Takes,
 }
@@ -76,13 +75,13 @@ enum Takes {
 
 /// Whether a schema says something of an object's keys or of a list's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Says {
+enum Reads {
     Nothing,
     Keys,
 }
 
 impl<'a> Finder<'a> {
-    fn value(&mut self, place: &Place<'a>, value: &Value) {
+    fn value(&mut self, place: &Alternatives<'a>, value: &Value) {
         if place.takes == Takes::Anything || place.schemas.is_empty() {
             return;
         }
@@ -93,7 +92,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn object(&mut self, place: &Place<'a>, fields: &Map<String, Value>) {
+    fn object(&mut self, place: &Alternatives<'a>, fields: &Map<String, Value>) {
         if !self.spend(place.schemas.len()) {
             return;
         }
@@ -132,7 +131,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn list(&mut self, place: &Place<'a>, items: &[Value]) {
+    fn list(&mut self, place: &Alternatives<'a>, items: &[Value]) {
         let first = |schema: &&'a Map<String, Value>| {
             ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array())
         };
@@ -163,30 +162,30 @@ impl<'a> Finder<'a> {
     }
 
     /// Lays out alternatives: one that says nothing of an object's keys or a list's items takes anything.
-    fn place(&mut self, alternatives: &[&'a Value]) -> Place<'a> {
-        let mut place = Place::default();
+    fn place(&mut self, alternatives: &[&'a Value]) -> Alternatives<'a> {
+        let mut place = Alternatives::default();
         for schema in alternatives {
             self.alternative(schema, &mut place, 0);
         }
         place
     }
 
-    fn alternative(&mut self, schema: &'a Value, place: &mut Place<'a>, depth: usize) {
+    fn alternative(&mut self, schema: &'a Value, place: &mut Alternatives<'a>, depth: usize) {
         let says = self.gather(schema, place, depth);
         // What takes only texts or numbers has nothing to say here.
-        if says == Says::Nothing && schema.as_object().is_none_or(admits_nested) {
+        if says == Reads::Nothing && schema.as_object().is_none_or(admits_nested) {
             place.takes = Takes::Anything;
         }
     }
 
     /// Adds a schema and all that it is joined with: references, branches, conditions.
-    fn gather(&mut self, schema: &'a Value, place: &mut Place<'a>, depth: usize) -> Says {
+    fn gather(&mut self, schema: &'a Value, place: &mut Alternatives<'a>, depth: usize) -> Reads {
         let Value::Object(schema) = schema else {
-            return if *schema == Value::Bool(false) { Says::Keys } else { Says::Nothing };
+            return if *schema == Value::Bool(false) { Reads::Keys } else { Reads::Nothing };
         };
         // One that is known adds nothing new: a definition two branches share, or that refers to itself.
         if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
-            return Says::Keys;
+            return Reads::Keys;
         }
         let known = Fields::of(schema);
         let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array());
@@ -195,7 +194,7 @@ impl<'a> Finder<'a> {
         if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
             place.takes = Takes::Anything;
             self.reach = Reach::Bounded;
-            return Says::Nothing;
+            return Reads::Nothing;
         }
         place.schemas.push(schema);
         let mut says = of_itself(known);
@@ -218,11 +217,11 @@ impl<'a> Finder<'a> {
         for branch in ["anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array()).flatten() {
             // Where properties are declared already, a branch only adds to them; where none are, it is all that is said
             // of keys.
-            if beside == Says::Keys && branch.is_object() {
+            if beside == Reads::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
             } else {
                 self.alternative(branch, place, depth + 1);
-                says = Says::Keys;
+                says = Reads::Keys;
             }
         }
         says
@@ -249,7 +248,7 @@ fn of_key<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
 }
 
 /// What the schemas say of one item of a list.
-fn of_item<'a>(place: &Place<'a>, at: usize) -> Vec<&'a Value> {
+fn of_item<'a>(place: &Alternatives<'a>, at: usize) -> Vec<&'a Value> {
     let of = |schema: &&'a Map<String, Value>| {
         let first = ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array());
         let rest =
@@ -259,10 +258,10 @@ fn of_item<'a>(place: &Place<'a>, at: usize) -> Vec<&'a Value> {
     place.schemas.iter().filter_map(of).collect()
 }
 
-fn of_itself(schema: Fields<'_>) -> Says {
+fn of_itself(schema: Fields<'_>) -> Reads {
     const WORDS: [&str; 6] =
         ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "items", "prefixItems"];
-    if WORDS.iter().any(|word| schema.get(word).is_some()) { Says::Keys } else { Says::Nothing }
+    if WORDS.iter().any(|word| schema.get(word).is_some()) { Reads::Keys } else { Reads::Nothing }
 }
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {

@@ -21,7 +21,6 @@ pub struct Workflow {
     pub delegations: Vec<Delegation>,
 }
 
-/// One agent.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
@@ -66,7 +65,6 @@ pub struct Breach {
     pub path: Vec<String>,
 }
 
-/// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked<'a> {
     /// What each agent ends up with, in order.

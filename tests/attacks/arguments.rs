@@ -3,6 +3,7 @@
 
 use mcp_approve::behavior::agreed::{Agreements, What};
 use mcp_approve::behavior::conclude::{Overrides, Trust, of_tool_with};
+use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -55,8 +56,8 @@ impl Read {
 fn f1_a_definition_that_reads_like_a_read_is_not_proven() {
     let runs = |name: &str, description: &str, hints: Value| {
         let definition = json!({ "name": name, "description": description, "inputSchema": { "type": "object" }, "annotations": hints });
-        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
-            .runs_unasked()
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default()).badge()
+            == Badge::Pure
     };
     assert!(runs("list_orders", "Lists all orders of a customer.", json!({})));
     for (name, description) in [
@@ -79,8 +80,8 @@ fn f1_a_definition_that_reads_like_a_read_is_not_proven() {
 fn f19_a_light_verb_is_one_piece_of_evidence_and_a_description_is_read_to_its_end() {
     let runs = |name: &str, description: &str| {
         let definition = json!({ "name": name, "description": description, "inputSchema": { "type": "object" } });
-        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
-            .runs_unasked()
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default()).badge()
+            == Badge::Pure
     };
     assert!(runs("get_order", "Returns an order of a customer."));
     for (name, description) in [
@@ -102,8 +103,8 @@ fn f20_a_declared_effect_outweighs_every_word_that_it_is_a_read() {
             "inputSchema": { "type": "object" }, "annotations": { "readOnlyHint": true }, "mutability": "PURE" });
         let all = declared.as_object().cloned().unwrap_or_default();
         definition.as_object_mut().expect("an object").extend(all);
-        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default())
-            .runs_unasked()
+        of_tool_with(&Tool::read(definition).expect("a definition"), Trust::Corroborate, Overrides::default()).badge()
+            == Badge::Pure
     };
     assert!(runs(json!({ "side_effects": "none" })) && runs(json!({ "capabilities": ["orders:read"] })));
     for declared in [

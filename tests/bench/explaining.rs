@@ -3,7 +3,11 @@
 use std::fmt::Write as _;
 use std::time::Instant;
 
+use mcp_approve::behavior::agreed::Agreements;
 use mcp_approve::behavior::arguments::found;
+use mcp_approve::behavior::arguments::key::Said;
+use mcp_approve::behavior::conclude::{Trust, of_described_call, of_tool};
+use mcp_approve::behavior::shape::{self, Keys, Known, PathStates, Places};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -43,4 +47,31 @@ pub fn calls() -> String {
         let _ = write!(lines, "\n  {name:<22} {:?}", start.elapsed() / rounds);
     }
     lines
+}
+
+/// A small call judged as often as told, as the gate does it: what is found out of its tool's definition is kept.
+pub fn one_call(rounds: u32) -> String {
+    let text = json!({ "type": "string" });
+    let number = json!({ "type": "integer" });
+    let properties = json!({ "path": text, "offset": number, "limit": number, "query": text });
+    let schema = json!({ "type": "object", "properties": properties });
+    let tool = json!({ "name": "echo", "description": "Reads a file.", "inputSchema": schema });
+    let Some(tool) = Tool::read(tool) else { return String::new() };
+    let arguments = json!({
+        "path": "/home/user/project/src/main.rs",
+        "offset": 7,
+        "limit": 200,
+        "query": "fn main() -> Result<(), Box<dyn Error>>",
+    });
+    let (said, described) = (Said::of(&tool), of_tool(&tool, Trust::Corroborate));
+    let keys = Keys::of(&tool, described.identity.action, &described.evidence, None);
+    let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
+    let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };
+    let start = Instant::now();
+    for _ in 0..rounds {
+        let mut judged = of_described_call(Some(&tool), &said, &described, &arguments);
+        judged.behavior.shape = shape::of_call(Some(&tool), &keys, &arguments, known);
+        std::hint::black_box(judged);
+    }
+    format!("One small call: {:?}", start.elapsed() / rounds.max(1))
 }

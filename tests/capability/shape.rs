@@ -1,6 +1,6 @@
 //! JSON Schema to types: every row of the lattice's table, what schemas say around it, and what makes two of them one type.
 
-use mcp_approve::capability::shape::{Shape, Shown, Type, shown};
+use mcp_approve::capability::shape::{Shape, Shown, Type, is_within, shown};
 use serde_json::{Value, json};
 
 fn read(schema: &Value) -> String {
@@ -165,4 +165,54 @@ fn hostile_schemas_cost_little_and_come_out_wider() {
     }
     let Shape { of, cut, .. } = Shape::read(&doubling(60));
     assert!(cut && of != Type::Never, "what is not read can be anything");
+}
+
+fn holds(one: &Value, other: &Value) -> bool {
+    is_within(&Shape::read(one), &Shape::read(other))
+}
+
+fn object(properties: &Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+#[test]
+fn narrower_is_within_and_wider_is_not() {
+    let text = json!({ "type": "string" });
+    let path = object(&json!({ "path": text }), &["path"]);
+    for (one, other) in [
+        (json!({ "type": "integer" }), json!({ "type": "number" })),
+        (json!({ "enum": ["a"] }), json!({ "enum": ["a", "b"] })),
+        (json!({ "enum": ["a"] }), text.clone()),
+        (json!({ "type": "string", "format": "uri" }), text.clone()),
+        (text.clone(), json!({ "type": ["string", "null"] })),
+        (path.clone(), json!(true)),
+        (path.clone(), object(&json!({ "path": text }), &[])),
+        (path, object(&json!({ "path": text, "head": { "type": "integer" } }), &["path"])),
+        (
+            json!({ "type": "array", "items": { "enum": [1] } }),
+            json!({ "type": "array", "items": { "type": "integer" } }),
+        ),
+        (text, json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })),
+    ] {
+        assert!(holds(&one, &other), "{one} is within {other}");
+        assert!(holds(&one, &one), "{one} is within itself");
+        assert!(!holds(&other, &one), "{other} is wider than {one}");
+    }
+}
+
+#[test]
+fn a_definition_that_speaks_of_itself_is_compared_once() {
+    let tree = |leaf: &str| {
+        json!({ "$ref": "#/$defs/tree", "$defs": { "tree": object(&json!({
+            "leaf": { "type": leaf }, "next": { "type": "array", "items": { "$ref": "#/$defs/tree" } },
+        }), &["leaf"]) } })
+    };
+    assert!(holds(&tree("integer"), &tree("number")));
+    assert!(!holds(&tree("number"), &tree("integer")));
+}
+
+#[test]
+fn what_was_not_read_to_its_end_is_within_nothing() {
+    let cut = Shape { cut: true, ..Shape::ANY };
+    assert!(!is_within(&cut, &Shape::ANY) && !is_within(&Shape::read(&json!(false)), &cut));
 }

@@ -1,8 +1,11 @@
 //! Finds the arguments that may be the base folder of a call's relative paths: where there is one, it is not known
 //! which file such a path names. Reads words only, follows no link.
 
+use std::ops::ControlFlow;
+
 use serde_json::Value;
 
+use super::named::visit;
 use super::path::{LONGEST, Leads, leads};
 use crate::behavior::words;
 use crate::wire::fold::{from_pointer, in_pointer};
@@ -16,12 +19,11 @@ pub const EDIT_NAMES: [&str; 12] = [
 ];
 /// Why we do not say what is at a relative path.
 pub const CHOSEN: &str = "it is relative to a folder that the server chooses";
-/// How many bases a path is resolved against, at most.
 const MOST: usize = 8;
 
 /// What an argument may be for the paths in the other arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
+enum BaseHint {
     /// Where the others begin: `cwd`, `repo_path`, whatever is absolute.
     Base,
     /// A folder, which the names beside it may be in.
@@ -44,7 +46,13 @@ impl Bases {
     /// Finds the possible bases among the arguments.
     pub fn of(arguments: &Value) -> Self {
         let mut found = Vec::new();
-        collect(arguments, "", &mut Vec::new(), &mut found);
+        let _ = visit(arguments, "", &mut String::new(), &mut |pointer, name, value| {
+            let says = value.as_str().map_or(BaseHint::Nothing, |text| base(name, text));
+            if let Some(path) = value.as_str().filter(|_| says != BaseHint::Nothing) {
+                found.push(Base { at: names(pointer), path: path.to_owned(), is_folder: says == BaseHint::Folder });
+            }
+            ControlFlow::Continue(())
+        });
         Self(found)
     }
 
@@ -55,10 +63,10 @@ impl Bases {
 
     fn of_path(&self, pointer: &str) -> impl Iterator<Item = &Base> {
         let own = names(pointer);
-        let own_name = own.iter().rev().find(|word| !is_index(word)).map_or(Says::Nothing, |name| says(name));
-        self.0
-            .iter()
-            .filter(move |base| !are_listed_together(&base.at, &own) && (!base.is_folder || own_name == Says::Nothing))
+        let own_name = own.iter().rev().find(|word| !is_index(word)).map_or(BaseHint::Nothing, |name| says(name));
+        self.0.iter().filter(move |base| {
+            !are_listed_together(&base.at, &own) && (!base.is_folder || own_name == BaseHint::Nothing)
+        })
     }
 }
 
@@ -86,43 +94,23 @@ pub fn readings(arguments: &Value, name: &str, path: &str) -> Option<Vec<String>
     Some(all)
 }
 
-/// Finds what may be the base of others; `name` is what the value is listed under.
-fn collect(value: &Value, name: &str, at: &mut Vec<String>, bases: &mut Vec<Base>) {
-    let mut below = |word: String, name: &str, value: &Value| {
-        at.push(word);
-        collect(value, name, at, bases);
-        at.pop();
-    };
-    match value {
-        Value::Object(fields) => fields.iter().for_each(|(name, field)| below(name.clone(), name, field)),
-        Value::Array(items) => items.iter().enumerate().for_each(|(n, item)| below(n.to_string(), name, item)),
-        Value::String(text) => {
-            let says = base(name, text);
-            if says != Says::Nothing {
-                bases.push(Base { at: at.clone(), path: text.clone(), is_folder: says == Says::Folder });
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn base(name: &str, text: &str) -> Says {
+fn base(name: &str, text: &str) -> BaseHint {
     if text.is_empty() || is_content(name) {
-        return Says::Nothing;
+        return BaseHint::Nothing;
     }
     // A server may take the spaces off, and `/././etc` is as long as somebody likes.
     let text = text.trim();
     if has_option_of_elsewhere(text) {
-        return Says::Base;
+        return BaseHint::Base;
     }
     if text.contains(['\n', '\r', '\0']) || (text.len() > LONGEST && !text.contains("/.") && !text.contains("//")) {
         return says(name);
     }
     if leads(text) != Leads::Below {
-        Says::Base
+        BaseHint::Base
     } else if text.trim_end_matches('/') == "." {
         // Our own folder, where we begin as well.
-        Says::Nothing
+        BaseHint::Nothing
     } else {
         says(name)
     }
@@ -157,22 +145,21 @@ pub fn is_index(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn says(name: &str) -> Says {
+fn says(name: &str) -> BaseHint {
     let words = words::of_name(name);
     let has = |known: &str| words.iter().any(|word| words::among(word, known));
     let is_place = has("dir directory folder path");
     if has("cwd root workdir worktree workspace project rootdir basedir prefix")
         || is_place && has("repo repository project workspace working base")
     {
-        Says::Base
+        BaseHint::Base
     } else if has("dir directory folder") {
-        Says::Folder
+        BaseHint::Folder
     } else {
-        Says::Nothing
+        BaseHint::Nothing
     }
 }
 
-/// The words of a JSON Pointer.
 fn names(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(from_pointer).collect()
 }

@@ -1,6 +1,9 @@
 //! Arguments that choose what the tool does: an HTTP method, an `action`, an `operation`; and the requests of HTTP that they make.
 //! Judges one value, not the call; what the server makes of a request is its own.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use unicode_normalization::UnicodeNormalization;
 
 use super::effect::{Effect, Meaning};
@@ -51,14 +54,13 @@ pub fn of_words(words: &[&str]) -> Choice {
 
 /// Whether every part of a value is an act that is known to read: `list`, `GET`, `get_items`.
 pub fn is_known_read(value: &str) -> bool {
-    const FIRST: &str = section(WORDS, "first");
     let folded: String = value.trim().nfkc().collect();
     let mut parts = folded.split(|c: char| c.is_whitespace() || c == ',').filter(|part| !part.is_empty()).peekable();
     let reads = |part: &str| {
         let words = words::of_name(part);
         part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'))
             // `eth_getBalance`: a name of what is asked may be before the act.
-            && words.iter().take(2).any(|word| words::among(word, FIRST))
+            && words.iter().take(2).any(|word| words::among(word, const { section(WORDS, "first") }))
             && !words.iter().any(|word| word == "and" || word == "or" || changes(word))
     };
     folded.len() <= 64 && parts.peek().is_some() && parts.all(reads)
@@ -71,7 +73,8 @@ pub fn changes(word: &str) -> bool {
 
 /// Whether a word is a verb that changes something, and hardly ever a noun.
 pub fn is_firm_change(word: &str) -> bool {
-    words::among(word, const { section(WORDS, "firm-change") })
+    static FIRM: LazyLock<HashSet<&str>> = LazyLock::new(|| section(WORDS, "firm-change").split_whitespace().collect());
+    FIRM.contains(word)
 }
 
 /// The change that this value chooses; `None` where it is a read, or tells nothing.

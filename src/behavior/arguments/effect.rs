@@ -15,11 +15,8 @@ words! {
         ReadElsewhere = "read-elsewhere",
         /// It reads, as far as is known: it calls a function that no list has. Raises nothing, and is not proven.
         Unlisted = "unlisted",
-        /// It is not known.
         Unknown = "unknown",
-        /// It changes, adds or removes data.
         Write = "write",
-        /// It runs code or commands.
         Execute = "execute",
         /// It changes who may do what, or how a service runs.
         Administer = "administer",
@@ -71,7 +68,6 @@ words! {
         Jq = "jq",
         /// Comparisons joined by AND and OR: JQL, OData, label selectors.
         Filter = "filter",
-        /// A language that has no reader.
         Other = "other",
         /// An act named outright: `action: "delete"`.
         Act = "act",
@@ -101,12 +97,10 @@ impl Meaning {
         Self { effect, action, also: Vec::new(), span: span.into(), says: says.into(), fingerprint: None }
     }
 
-    /// It runs code or a command.
     pub(super) fn runs(span: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(Effect::Execute, Action::Execute, span, says)
     }
 
-    /// What it does is not known.
     pub(super) fn unknown(span: impl Into<String>, says: impl Into<String>) -> Self {
         Self::new(Effect::Unknown, Action::Unknown, span, says)
     }

@@ -1,13 +1,15 @@
 //! Query languages without a reader of their own, and commands of databases: whether a word that changes something is in a text, and
 //! whether a text has the shape of a statement at all. Proves no read.
 
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 
 use super::choice;
 use super::effect::{Effect, Language, Meaning};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
-use crate::behavior::words::{self, among, are_pair, section};
+use crate::behavior::words::{self, Pairs, among, pairs, section};
 
 const WORDS: &str = include_str!("../../../assets/words/grammar.txt");
 
@@ -39,8 +41,8 @@ fn gravest(found: impl Iterator<Item = Meaning>) -> Option<Meaning> {
     })
 }
 
-/// What a word in lower case does by a table.
-fn in_table(table: &'static str, word: &str) -> Option<(Effect, Action)> {
+/// What a word does by a table, in the case of that.
+pub(super) fn in_table(table: &'static str, word: &str) -> Option<(Effect, Action)> {
     let (does, _) = words::rows(table).find(|(_, words)| among(word, words))?;
     match does {
         "administer" => Some((Effect::Administer, Action::Execute)),
@@ -166,6 +168,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 const SHAPES: &str = include_str!("../../../assets/words/shape.txt");
+static SIDE_BY_SIDE: LazyLock<Pairs> = LazyLock::new(|| pairs(section(SHAPES, "side-by-side")));
 
 /// How many words of a text are looked at: a longer text is not plain anyway.
 const MOST_WORDS: usize = 1_024;
@@ -186,9 +189,8 @@ pub fn is_statement(text: &str) -> bool {
     if is_upper(written[0]) && is_head || written.iter().zip(&words).any(changes) {
         return true;
     }
-    let pairs: Vec<usize> = (1..words.len())
-        .filter(|at| are_pair(const { section(SHAPES, "side-by-side") }, &words[at - 1], &words[*at]))
-        .collect();
+    let pairs: Vec<usize> =
+        (1..words.len()).filter(|at| SIDE_BY_SIDE.contains(&(words[at - 1].as_str(), words[*at].as_str()))).collect();
     let after_head = text.trim_start().get(head.len()..).unwrap_or_default();
     let opens = among(head, "match merge create call unwind") && after_head.trim_start().starts_with(['(', '[', '{']);
     let has = |word: &str| rest.iter().skip(1).any(|one| one == word);

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::choice::{self, Choice};
 use super::effect::Language;
+use super::schema::Schema;
 use super::sql::Dialect;
 use crate::behavior::words::{self, among, section};
 use crate::mcp::tool::Tool;
@@ -18,41 +19,48 @@ use crate::wire::words::words;
 const WORDS: &str = include_str!("../../../assets/words/language.txt");
 /// How much of one text of a definition is read, in bytes.
 const MAX_TEXT: usize = 16 * 1024;
-/// The rest of a longer name says nothing.
 const LONGEST: usize = 96;
-/// How many declared names are read ahead.
 const MOST_KEYS: usize = 64;
 
 /// What the words of one definition say: read once, not again for each call of it.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
-    /// What the tool says it speaks.
     pub(super) spoken: Spoken,
-    keys: Vec<(String, Key)>,
+    parameters: Vec<(String, Key)>,
 }
 
 impl Said {
     /// Reads a definition.
     pub fn of(tool: &Tool) -> Self {
+        let mut said = Self { spoken: Spoken::of(tool), parameters: Vec::new() };
+        let mut schema = Schema::new(Some(&tool.input_schema));
+        let top = schema.top();
         let declared = tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flat_map(Map::keys);
-        let keys = declared.take(MOST_KEYS).map(|name| (name.clone(), Key::of(name))).collect();
-        Self { spoken: Spoken::of(tool), keys }
+        let read = |name: &String| {
+            let (place, _) = schema.field(&top, name);
+            (name.clone(), Key::of(name).described(Some(tool), &said, &place))
+        };
+        let parameters = declared.take(MOST_KEYS).map(read).collect();
+        said.parameters = parameters;
+        said
     }
 
-    /// What a name says.
-    pub(super) fn key(&self, name: &str) -> Key {
-        self.keys.iter().find(|(known, _)| known == name).map_or_else(|| Key::of(name), |(_, key)| *key)
+    /// What is known of a parameter, if it was read ahead.
+    pub(super) fn parameter(&self, name: &str) -> Option<Key> {
+        self.parameters.iter().find(|(known, _)| known == name).map(|(_, key)| *key)
     }
 }
 
-/// A name, read once for all that is below it.
+/// What is known of a value by its name, and by what its tool says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Key {
     pub role: Role,
-    /// The languages that the name itself says.
-    pub languages: Languages,
-    /// Whether the name chooses what is done.
     pub choice: Choice,
+    /// The languages that the name, or else the tool's own name, says.
+    pub sure: Languages,
+    /// Those and the ones that descriptions say.
+    pub possible: Languages,
+    pub dialect: Option<Dialect>,
 }
 
 impl Key {
@@ -75,7 +83,30 @@ impl Key {
                 languages = in_word(&joined);
             }
         }
-        Self { role, languages, choice: choice::of_words(&words) }
+        Self { role, choice: choice::of_words(&words), sure: languages, possible: languages, dialect: None }
+    }
+
+    /// With what its tool and this place of its schema say, where the name itself says no language.
+    pub(super) fn described(mut self, tool: Option<&Tool>, said: &Said, place: &[&Value]) -> Self {
+        let role = self.role;
+        let may_hold_one = role.may_state() || role.may_run() || role == Role::Names;
+        let Some(tool) = tool.filter(|_| may_hold_one || !self.sure.is_empty()) else { return self };
+        if self.sure.is_empty() {
+            let spoken = said.spoken.with(place);
+            let fits = |languages: Languages| {
+                let kept = languages.each().filter(|language| match language {
+                    Language::Shell => role.may_run(),
+                    Language::Redis => role != Role::Condition,
+                    _ => role != Role::Options,
+                });
+                kept.map(Languages::of).fold(Languages::default(), Languages::with)
+            };
+            (self.sure, self.possible) = (fits(spoken.by_name), fits(spoken.all()));
+        }
+        if self.possible.has(Language::Sql) {
+            self.dialect = dialect(tool, place);
+        }
+        self
     }
 }
 
@@ -115,7 +146,6 @@ impl Role {
     }
 }
 
-/// The kind that a word announces.
 fn role(word: &str) -> Option<Role> {
     static ROLES: LazyLock<HashMap<&str, Role>> = LazyLock::new(|| {
         let all = Role::WORDS.iter().filter(|(_, role)| *role != Role::Plain);
@@ -244,7 +274,6 @@ fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or_default()
 }
 
-/// The languages that a text names.
 fn in_text(text: &str) -> Languages {
     let words = head(text).split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() <= 16);
     let of_word = |word: &str| match word {

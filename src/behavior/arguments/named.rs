@@ -1,5 +1,7 @@
 //! The paths that a call names, by the names of its parameters. Reads arguments only; looks at no disk.
 
+use std::ops::ControlFlow;
+
 use serde_json::Value;
 
 use crate::behavior::words;
@@ -7,10 +9,8 @@ use crate::wire::fold::in_pointer;
 
 /// At most this many paths of one call are looked at: what is beyond counts as not seen, and the call says so.
 pub const MOST: usize = 64;
-/// How many values, and how deep, we search for paths.
 const MOST_VALUES: usize = 20_000;
 const DEEPEST: usize = 64;
-/// A longer text is no path.
 const LONGEST: usize = 4096;
 
 /// Paths of a call that are not looked at.
@@ -42,93 +42,81 @@ pub fn possible_paths(arguments: &Value) -> Named {
     named_by(arguments, may_be_path)
 }
 
-fn named_by(arguments: &Value, is_path: fn(&str, Said) -> bool) -> Named {
-    let mut walk = Walk { is_path, named: Named::default(), pointer: String::new(), values: 0 };
-    walk.value(Said::Nothing, arguments, 0);
-    walk.named
-}
-
-struct Walk {
-    is_path: fn(&str, Said) -> bool,
-    named: Named,
-    /// Where we are.
-    pointer: String,
-    values: usize,
-}
-
-impl Walk {
-    fn value(&mut self, said: Said, value: &Value, depth: usize) {
-        self.values += 1;
-        if self.values > MOST_VALUES || depth > DEEPEST {
-            self.named.left_out = LeftOut::Some;
-            return;
+fn named_by(arguments: &Value, is_path: fn(&str, PathHint) -> bool) -> Named {
+    let (mut named, mut values) = (Named::default(), 0);
+    let ended = visit(arguments, "", &mut String::new(), &mut |pointer, name, value| {
+        values += 1;
+        if values > MOST_VALUES {
+            return ControlFlow::Break(());
         }
-        match value {
-            Value::String(text) if (self.is_path)(text, said) => match self.named.paths.len() < MOST {
-                // No system takes it as it is, but programs shorten paths.
-                _ if text.len() > LONGEST => self.named.left_out = LeftOut::Some,
-                true => self.named.paths.push((self.pointer.clone(), text.clone())),
-                false => self.named.left_out = LeftOut::Some,
-            },
-            Value::Object(fields) => {
-                for (name, field) in fields {
-                    self.below(&in_pointer(name), says_path(name), field, depth);
-                }
+        if let Some(text) = value.as_str().filter(|text| is_path(text, says_path(name))) {
+            // No system takes a longer one as it is, but programs shorten paths; and each is listed with its pointer, where a name
+            // of megabytes would be repeated as often.
+            let is_far = pointer.len() > LONGEST || pointer.matches('/').count() > DEEPEST;
+            if text.len() > LONGEST || is_far || named.paths.len() >= MOST {
+                named.left_out = LeftOut::Some;
+            } else {
+                named.paths.push((pointer.to_owned(), text.to_owned()));
             }
-            // The items of a list have the name of the list.
-            Value::Array(items) => {
-                for (at, item) in items.iter().enumerate() {
-                    self.below(&at.to_string(), said, item, depth);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
+        ControlFlow::Continue(())
+    });
+    if ended.is_break() {
+        named.left_out = LeftOut::Some;
     }
+    named
+}
 
-    fn below(&mut self, word: &str, said: Said, value: &Value, depth: usize) {
-        if self.values > MOST_VALUES {
-            return;
-        }
-        // Every path is listed with its pointer: a name of megabytes would be repeated as often.
-        if self.pointer.len() + word.len() > LONGEST {
-            self.named.left_out = LeftOut::Some;
-            return;
-        }
-        let end = self.pointer.len();
-        self.pointer.push('/');
-        self.pointer.push_str(word);
-        self.value(said, value, depth + 1);
-        self.pointer.truncate(end);
+/// Shows every value to `see`, in order and from the top: its JSON Pointer, and the nearest name. The items of a list have the
+/// name of the list.
+pub fn visit<'v>(
+    value: &'v Value,
+    name: &'v str,
+    pointer: &mut String,
+    see: &mut impl FnMut(&str, &'v str, &'v Value) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    see(pointer, name, value)?;
+    let mut below = |word: &str, name: &'v str, value: &'v Value| {
+        let end = pointer.len();
+        pointer.push('/');
+        pointer.push_str(word);
+        let ended = visit(value, name, pointer, see);
+        pointer.truncate(end);
+        ended
+    };
+    match value {
+        Value::Object(fields) => fields.iter().try_for_each(|(name, field)| below(&in_pointer(name), name, field)),
+        Value::Array(items) => items.iter().enumerate().try_for_each(|(at, item)| below(&at.to_string(), name, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => ControlFlow::Continue(()),
     }
 }
 
-/// What a parameter's name says of its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Said {
+enum PathHint {
     Path,
     /// It may be one: `source`, `target`.
     Perhaps,
     Nothing,
 }
 
-fn says_path(name: &str) -> Said {
+fn says_path(name: &str) -> PathHint {
     let words = words::of_name(name);
     let is = |known: &str| words.iter().any(|word| words::among(word, known));
     if is("path paths filepath file files filename folder dir directory directories") {
-        Said::Path
+        PathHint::Path
     } else if is("source sources src from old destination dest dst to target targets new output input location cwd") {
-        Said::Perhaps
+        PathHint::Perhaps
     } else {
-        Said::Nothing
+        PathHint::Nothing
     }
 }
 
-fn is_path(text: &str, said: Said) -> bool {
+fn is_path(text: &str, said: PathHint) -> bool {
     let plain = !text.is_empty() && !text.contains(['\0', '\n', '\r']) && !text.contains("://");
     let looks = looks_like_path(text);
     // A longer text of this name may be what a file holds.
     let fits = text.len() <= LONGEST;
-    plain && (said == Said::Path && (fits || looks) || said == Said::Perhaps && looks)
+    plain && (said == PathHint::Path && (fits || looks) || said == PathHint::Perhaps && looks)
 }
 
 fn looks_like_path(text: &str) -> bool {
@@ -136,12 +124,12 @@ fn looks_like_path(text: &str) -> bool {
 }
 
 /// Whether some program could take a text for a path or an address; not if all of it is prose or code.
-fn may_be_path(text: &str, said: Said) -> bool {
+fn may_be_path(text: &str, said: PathHint) -> bool {
     let text = text.trim();
     let is_word = !text.contains(char::is_whitespace);
     let is_address = text.split_once(':').is_some_and(|(scheme, rest)| {
         rest.starts_with('/') && !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
     });
     let begins = looks_like_path(text) || text.starts_with(['$', '%', '\\']) || is_address;
-    !text.is_empty() && (said == Said::Path || begins || is_word && text.contains(['/', '\\']))
+    !text.is_empty() && (said == PathHint::Path || begins || is_word && text.contains(['/', '\\']))
 }

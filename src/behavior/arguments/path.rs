@@ -1,5 +1,7 @@
 //! Paths in arguments, by their words alone: where they start, and whether they climb. Follows no link, reads no disk.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 /// The longest path that Linux takes, in bytes: a longer text is no path.
@@ -8,7 +10,6 @@ pub const LONGEST: usize = 4096;
 /// Where a path leads, judged by its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leads {
-    /// Below where it starts.
     Below,
     /// `..` climbs out of its starting folder, or out of the root it names.
     Climbs,
@@ -67,14 +68,17 @@ pub fn is_path_key(key: &str) -> bool {
 }
 
 /// The path with its percent escapes decoded, as many times as programs on the way might.
-fn plainer(path: &str) -> String {
-    let mut plain = path.to_owned();
+fn plainer(path: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(path);
     for _ in 0..3 {
+        if !plain.contains('%') {
+            break;
+        }
         let lower = plain.to_ascii_lowercase();
         if !lower.contains("%2") && !lower.contains("%5c") {
             break;
         }
-        plain = lower.replace("%25", "%").replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\");
+        plain = lower.replace("%25", "%").replace("%2e", ".").replace("%2f", "/").replace("%5c", "\\").into();
     }
     plain
 }

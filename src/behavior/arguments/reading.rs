@@ -12,7 +12,6 @@ pub const MOST_RAW: usize = 4 * 1024;
 /// One text among the arguments, as it was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reading {
-    /// What all of it would do.
     pub analysis: Analysis,
     /// The text up to the end of its last part: foreign, raw. All of it where no part was read.
     pub text: String,
@@ -84,12 +83,9 @@ pub struct Word(pub usize, pub usize, pub WordKind);
 pub enum WordKind {
     /// It makes the part as grave as it is.
     Verb,
-    /// A word of the language itself.
     Keyword,
     /// A name, a number, a sign, a word of a command.
     Plain,
-    /// A quoted name or text.
     Quoted,
-    /// A file that a command writes to.
     Target,
 }

@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 16;
 const MOST: usize = 64;
 
 /// Everything that a schema says of one place: itself, what it refers to, and its branches.
-pub type Place<'a> = Vec<&'a Value>;
+pub type Schemas<'a> = Vec<&'a Value>;
 
 /// Reads one schema, within a budget for the whole call.
 pub struct Schema<'a> {
@@ -35,8 +35,8 @@ impl<'a> Schema<'a> {
     }
 
     /// The arguments themselves.
-    pub fn top(&mut self) -> Place<'a> {
-        let mut place = Place::default();
+    pub fn top(&mut self) -> Schemas<'a> {
+        let mut place = Schemas::default();
         if let Some(root) = self.root {
             self.gather(root, &mut place, 0);
         }
@@ -44,12 +44,12 @@ impl<'a> Schema<'a> {
     }
 
     /// What is under a key.
-    pub fn field(&mut self, place: &Place<'a>, key: &str) -> (Place<'a>, Declared) {
-        let mut below = Place::default();
+    pub fn field(&mut self, place: &Schemas<'a>, key: &str) -> (Schemas<'a>, Declared) {
+        let mut below = Schemas::default();
         let mut declared = Declared::Free;
         for schema in place {
             if !self.spend(1) {
-                return (Place::default(), Declared::Free);
+                return (Schemas::default(), Declared::Free);
             }
             if let Some(property) = member(schema, "properties").and_then(|all| member(all, key)) {
                 declared = Declared::Named;
@@ -65,8 +65,8 @@ impl<'a> Schema<'a> {
     }
 
     /// What the items of a list are.
-    pub fn items(&mut self, place: &Place<'a>) -> Place<'a> {
-        let mut below = Place::default();
+    pub fn items(&mut self, place: &Schemas<'a>) -> Schemas<'a> {
+        let mut below = Schemas::default();
         for schema in place {
             for items in [member(schema, "items"), member(schema, "prefixItems")].into_iter().flatten() {
                 match items {
@@ -79,7 +79,7 @@ impl<'a> Schema<'a> {
     }
 
     /// Whether the schema lists this text among the values that may be here.
-    pub fn lists(&mut self, place: &Place<'a>, text: &str) -> bool {
+    pub fn lists(&mut self, place: &Schemas<'a>, text: &str) -> bool {
         for schema in place {
             if member(schema, "const").and_then(Value::as_str) == Some(text) {
                 return true;
@@ -95,7 +95,7 @@ impl<'a> Schema<'a> {
         false
     }
 
-    fn gather(&mut self, schema: &'a Value, place: &mut Place<'a>, depth: usize) {
+    fn gather(&mut self, schema: &'a Value, place: &mut Schemas<'a>, depth: usize) {
         let Value::Object(fields) = schema else { return };
         let is_known = place.iter().any(|known| std::ptr::eq(*known, schema));
         if is_known || depth > MAX_DEPTH || place.len() >= MOST || !self.spend(1 + place.len()) {

@@ -11,7 +11,7 @@ use crate::wire::words::words;
 
 /// One word of a command, quotes taken off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Word {
+struct ShellWord {
     text: String,
     start: usize,
     end: usize,
@@ -20,11 +20,11 @@ struct Word {
 /// One simple command, and how it hangs together with the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Command {
-    words: Vec<Word>,
+    words: Vec<ShellWord>,
     /// It reads what the command before writes.
     piped: bool,
     /// Files that it writes over or adds to.
-    writes: Vec<Word>,
+    writes: Vec<ShellWord>,
     /// What joins it to the one before: `&&`, `;`, `$(`.
     joint: &'static str,
 }
@@ -45,7 +45,6 @@ impl Command {
         }
     }
 
-    /// Where it is in the text, in bytes.
     fn range(&self) -> Range<usize> {
         let words = || self.words.iter().chain(&self.writes);
         let start = words().map(|word| word.start).min().unwrap_or_default();
@@ -99,7 +98,7 @@ pub fn parts(text: &str) -> Vec<Part> {
             Rank::Writes | Rank::Reaches => Weight::Changes,
             Rank::Administers | Rank::Destroys | Rank::GivesControl => Weight::Grave,
         };
-        let word = |(at, word): (usize, &Word)| {
+        let word = |(at, word): (usize, &ShellWord)| {
             let kind = if telling.contains(&at) { WordKind::Verb } else { WordKind::Plain };
             reading::Word(word.start, word.end, kind)
         };
@@ -136,11 +135,9 @@ struct Cutter<'a> {
     text: &'a str,
     at: usize,
     commands: Vec<Command>,
-    /// Which of them the words go to.
     current: usize,
-    word: Option<Word>,
+    word: Option<ShellWord>,
     quoted: bool,
-    /// The next word is a file that is written to.
     redirected: bool,
     /// For each substitution we are in: what closes it, and the quoting and the command to go back to.
     open: Vec<(u8, bool, usize)>,
@@ -243,9 +240,9 @@ impl Cutter<'_> {
         self.at += joint.len();
     }
 
-    fn begun(&mut self) -> &mut Word {
+    fn begun(&mut self) -> &mut ShellWord {
         let at = self.at;
-        let word = self.word.get_or_insert_with(|| Word { text: String::new(), start: at, end: at + 1 });
+        let word = self.word.get_or_insert_with(|| ShellWord { text: String::new(), start: at, end: at + 1 });
         word.end = word.end.max(at + 1);
         word
     }
@@ -273,13 +270,6 @@ impl Cutter<'_> {
 }
 
 const WORDS: &str = include_str!("../../../assets/words/shell.txt");
-/// Programs that run the program named behind them, and words of the shell behind which a command is.
-const WRAPPERS: &str = section(WORDS, "wrappers");
-const SHELLS: &str = section(WORDS, "shells");
-const INTERPRETERS: &str = section(WORDS, "interpreters");
-const FETCHERS: &str = section(WORDS, "fetchers");
-const DECODERS: &str = section(WORDS, "decoders");
-const AS_ANOTHER: &str = section(WORDS, "as-another");
 /// Rank; programs; words of which one must be behind them, where there are any; what is said of that. The first row that fits
 /// is taken.
 const RISKY: &str = section(WORDS, "risky");
@@ -288,9 +278,7 @@ words! {
     /// How risky a command is, from harmless to irreversible.
     Rank {
         Runs = "runs",
-        /// It changes files or settings.
         Writes = "writes",
-        /// It talks to other machines.
         Reaches = "reaches",
         /// It starts, stops, installs, or changes who may do what.
         Administers = "administers",
@@ -301,10 +289,8 @@ words! {
     }
 }
 
-/// A command as it is ranked.
 struct Ranked {
     rank: Rank,
-    /// Our own line on it.
     says: String,
     /// Which of its words tell: programs, and what makes them risky.
     telling: Vec<usize>,
@@ -335,7 +321,7 @@ fn rank_of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
     if depth > 8 {
         return only(Rank::GivesControl, "runs commands inside commands".to_owned());
     }
-    if among(name, AS_ANOTHER) {
+    if among(name, const { section(WORDS, "as-another") }) {
         let inner = behind(|word| word.starts_with('-'));
         let what = inner.as_ref().map_or("a shell", |(inner, _)| rest[*inner]);
         let (rank, says) = (Rank::GivesControl, format!("runs {what} as another user, with {name}"));
@@ -344,14 +330,16 @@ fn rank_of(all: &[&str], before: Option<&str>, depth: usize) -> Ranked {
             None => only(rank, says),
         };
     }
-    if among(name, WRAPPERS) {
+    if among(name, const { section(WORDS, "wrappers") }) {
         let inner = behind(|word| word.starts_with('-') || is_assignment(word) || is_amount(word));
         return inner.map_or_else(|| only(Rank::Runs, format!("runs {name}")), |(_, inner)| inner);
     }
-    let is_shell = among(name, SHELLS);
-    if let Some(before) = before.map(base_name).filter(|_| is_shell || among(name, INTERPRETERS)) {
-        let fetched = among(before, FETCHERS);
-        if fetched || among(before, DECODERS) {
+    let is_shell = among(name, const { section(WORDS, "shells") });
+    if let Some(before) =
+        before.map(base_name).filter(|_| is_shell || among(name, const { section(WORDS, "interpreters") }))
+    {
+        let fetched = among(before, const { section(WORDS, "fetchers") });
+        if fetched || among(before, const { section(WORDS, "decoders") }) {
             let what = if fetched { "a download" } else { "decoded text" };
             return only(Rank::GivesControl, format!("pipes {what} into {name}"));
         }

@@ -7,11 +7,11 @@ use super::choice::{self, Choice};
 use super::effect::{Analysis, Effect, Language, Meaning};
 use super::grammar;
 use super::graphql;
-use super::key::{self, Key, Languages, Role, Said};
+use super::key::{Key, Languages, Role, Said};
 use super::reading::{Part, Reading};
-use super::schema::{Declared, Place, Schema};
+use super::schema::{Declared, Schema, Schemas};
 use super::shell;
-use super::sql::{self, Dialect};
+use super::sql;
 use crate::behavior::taxonomy::Action;
 use crate::mcp::tool::Tool;
 use crate::wire::fold::member;
@@ -37,19 +37,19 @@ pub fn found(tool: Option<&Tool>, arguments: &Value) -> Vec<Analysis> {
 
 /// The same, given what the tool's words say.
 pub fn found_as_said(tool: Option<&Tool>, said: &Said, arguments: &Value) -> Vec<Analysis> {
-    Walk::over(tool, said, arguments, None).found
+    ArgumentReader::over(tool, said, arguments, None).found
 }
 
 /// The texts of statements and commands among the arguments, each as [`found`] read it, part by part.
 pub fn readings(tool: Option<&Tool>, arguments: &Value) -> Vec<Reading> {
-    Walk::over(tool, &said_of(tool), arguments, Some(Vec::new())).readings.unwrap_or_default()
+    ArgumentReader::over(tool, &said_of(tool), arguments, Some(Vec::new())).readings.unwrap_or_default()
 }
 
 fn said_of(tool: Option<&Tool>) -> Said {
     tool.map(Said::of).unwrap_or_default()
 }
 
-struct Walk<'a> {
+struct ArgumentReader<'a> {
     tool: Option<&'a Tool>,
     said: &'a Said,
     found: Vec<Analysis>,
@@ -68,16 +68,11 @@ struct At<'n> {
     /// The nearest name.
     name: &'n str,
     key: Key,
-    /// Languages that the name, or the tool's own name, says.
-    sure: Languages,
-    /// Those and the ones that descriptions say.
-    possible: Languages,
-    dialect: Option<Dialect>,
     /// The address beside it, for the eye.
     url: Option<&'n str>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> ArgumentReader<'a> {
     fn over(tool: Option<&'a Tool>, said: &'a Said, arguments: &'a Value, readings: Option<Vec<Reading>>) -> Self {
         let mut walk = Self {
             tool,
@@ -95,7 +90,7 @@ impl<'a> Walk<'a> {
     }
 
     /// One value, whatever it is.
-    fn value(&mut self, at: &At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
+    fn value(&mut self, at: &At<'_>, place: &Schemas<'a>, value: &Value, depth: usize) {
         if !self.step(depth) {
             return;
         }
@@ -116,8 +111,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn object(&mut self, at: &At<'_>, place: &Place<'a>, fields: &Map<String, Value>, depth: usize) {
-        if at.possible.has(Language::MongoDb)
+    fn object(&mut self, at: &At<'_>, place: &Schemas<'a>, fields: &Map<String, Value>, depth: usize) {
+        if at.key.possible.has(Language::MongoDb)
             && !at.name.eq_ignore_ascii_case("filter")
             && !at.name.eq_ignore_ascii_case("query")
             && let Some(found) = grammar::mongo_command(fields)
@@ -149,7 +144,7 @@ impl<'a> Walk<'a> {
     fn field(
         &mut self,
         above: &At<'_>,
-        place: &Place<'a>,
+        place: &Schemas<'a>,
         (name, field): (&str, &Value),
         url: Option<&str>,
         depth: usize,
@@ -164,42 +159,17 @@ impl<'a> Walk<'a> {
             self.step(depth + 1);
             return;
         }
-        let mut key = self.said.key(name);
         let (below, declared) = self.schema.field(place, name);
-        // Code stays code below its name, and undeclared options stay options.
-        if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
-            key.role = above.key.role;
-        }
-        let mut at = At { name, key, url, ..At::default() };
-        self.languages(&mut at, &below);
-        self.value(&at, &below, field, depth + 1);
-    }
-
-    /// Which languages a value of this name may hold: decided once for all that is below it.
-    fn languages(&mut self, at: &mut At<'_>, place: &Place<'a>) {
-        at.sure = at.key.languages;
-        at.possible = at.key.languages;
-        let role = at.key.role;
-        if at.sure.is_empty() && !(role.may_state() || role.may_run() || role == Role::Names) {
-            return;
-        }
-        let Some(tool) = self.tool else { return };
-        if at.sure.is_empty() {
-            let spoken = self.said.spoken.with(place);
-            let fits = |languages: Languages| {
-                let kept = languages.each().filter(|language| match language {
-                    Language::Shell => role.may_run(),
-                    Language::Redis => role != Role::Condition,
-                    _ => role != Role::Options,
-                });
-                kept.map(Languages::of).fold(Languages::default(), Languages::with)
-            };
-            at.sure = fits(spoken.by_name);
-            at.possible = fits(spoken.all());
-        }
-        if at.possible.has(Language::Sql) {
-            at.dialect = key::dialect(tool, place);
-        }
+        let read_ahead = self.said.parameter(name).filter(|_| depth == 0);
+        let key = read_ahead.unwrap_or_else(|| {
+            let mut key = Key::of(name);
+            // Code stays code below its name, and undeclared options stay options.
+            if above.key.role == Role::Code || (above.key.role == Role::Options && declared == Declared::Free) {
+                key.role = above.key.role;
+            }
+            key.described(self.tool, self.said, &below)
+        });
+        self.value(&At { name, key, url }, &below, field, depth + 1);
     }
 
     /// A method that a header or an address puts in the place of the request's own.
@@ -246,7 +216,7 @@ impl<'a> Walk<'a> {
             self.method(name, method);
         }
         let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-        let runs = at.possible.has(Language::Shell) || at.possible.has(Language::Redis);
+        let runs = at.key.possible.has(Language::Shell) || at.key.possible.has(Language::Redis);
         let is_one = runs && !items.is_empty() && !at.name.ends_with(['s', 'S']);
         words.is_some_and(|words| is_one && self.command_of_words(at, &words))
     }
@@ -261,14 +231,13 @@ impl<'a> Walk<'a> {
         let (Some((list, words)), Some((key, program))) = (words, program) else { return None };
         let all: Vec<&str> =
             std::iter::once(program).chain(words.iter().filter_map(Value::as_str)).take(1_000).collect();
-        let mut at = At { name: key, key: Key::of(key), ..At::default() };
-        self.languages(&mut at, &Place::default());
+        let at = At { name: key, key: Key::of(key).described(self.tool, self.said, &[]), url: None };
         self.command_of_words(&at, &all).then_some([key, list])
     }
 
     fn command_of_words(&mut self, at: &At<'_>, words: &[&str]) -> bool {
-        let is_shell = at.possible.has(Language::Shell) || shell::plainly_changes(&words.join(" "));
-        if at.possible.has(Language::Redis) {
+        let is_shell = at.key.possible.has(Language::Shell) || shell::plainly_changes(&words.join(" "));
+        if at.key.possible.has(Language::Redis) {
             if let Some(found) = grammar::redis(words) {
                 self.push(Language::Redis, at.name, found);
             }
@@ -309,7 +278,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes what a text would do.
-    fn text(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, depth: usize) {
+    fn text(&mut self, at: &At<'_>, place: &Schemas<'a>, text: &str, depth: usize) {
         if !self.spend(text.len()) {
             return;
         }
@@ -330,7 +299,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Notes what a text chooses, where its name says that it does. Whether it is that alone, and no statement.
-    fn chooses(&mut self, at: &At<'_>, place: &Place<'a>, text: &str, is_listed: bool) -> bool {
+    fn chooses(&mut self, at: &At<'_>, place: &Schemas<'a>, text: &str, is_listed: bool) -> bool {
         let choice = at.key.choice;
         if choice == Choice::Nothing || text.trim().is_empty() {
             return false;
@@ -356,7 +325,7 @@ impl<'a> Walk<'a> {
             }
         }
         // A command line of a language has a reader of its own.
-        let is_alone = choice != Choice::Named || at.possible.is_empty() || choice::is_known_read(text);
+        let is_alone = choice != Choice::Named || at.key.possible.is_empty() || choice::is_known_read(text);
         if is_alone {
             self.command(at, text);
         }
@@ -365,7 +334,8 @@ impl<'a> Walk<'a> {
 
     /// JSON inside a text is read as what it holds: a body, a batch of requests. Whether it was JSON.
     fn json(&mut self, at: &At<'_>, text: &str, depth: usize) -> bool {
-        let is_data = at.sure.is_empty() || at.sure.has(Language::MongoDb) || at.sure.has(Language::Elasticsearch);
+        let is_data =
+            at.key.sure.is_empty() || at.key.sure.has(Language::MongoDb) || at.key.sure.has(Language::Elasticsearch);
         if !text.trim_start().starts_with(['{', '[']) || !is_data {
             return false;
         }
@@ -373,7 +343,7 @@ impl<'a> Walk<'a> {
         let Some(inner) = inner else { return false };
         if self.inner < MOST_TEXTS_IN_TEXTS && self.spend(text.len()) {
             self.inner += 1;
-            self.value(at, &Place::default(), &inner, depth + 1);
+            self.value(at, &Schemas::default(), &inner, depth + 1);
             self.inner -= 1;
         }
         true
@@ -381,7 +351,7 @@ impl<'a> Walk<'a> {
 
     /// Notes what the readers say of a text that is, or may be, a statement.
     fn statement(&mut self, at: &At<'_>, text: &str) {
-        if at.possible.is_empty() {
+        if at.key.possible.is_empty() {
             return match at.key.role.may_run() {
                 true => self.command(at, text),
                 false => self.by_shape(at, text),
@@ -398,18 +368,18 @@ impl<'a> Walk<'a> {
             return;
         }
         let read = |language| Some((language, read(language, text, at)?));
-        let found: Vec<(Language, Meaning)> = at.possible.each().filter_map(read).collect();
+        let found: Vec<(Language, Meaning)> = at.key.possible.each().filter_map(read).collect();
         let worst = found.iter().max_by_key(|(_, found)| (found.effect, found.action.caution()));
         let Some((language, worst)) = worst.cloned() else { return };
         // What is not read to its end is noted where it is sure to be of this language: words to look for and conditions are no
         // statement of one that only a description names.
         let is_noted = match worst.effect {
             Effect::Unlisted | Effect::Unknown => {
-                let may_be_words = at.sure.is_empty() && is_plain(text) && !graphql::begins(text);
-                at.possible == Languages::of(language) && at.key.role != Role::Condition && !may_be_words
+                let may_be_words = at.key.sure.is_empty() && is_plain(text) && !graphql::begins(text);
+                at.key.possible == Languages::of(language) && at.key.role != Role::Condition && !may_be_words
             }
             // What only reads in one language may change something in another that we do not read.
-            Effect::ReadHere | Effect::ReadElsewhere => at.possible.each().all(is_read),
+            Effect::ReadHere | Effect::ReadElsewhere => at.key.possible.each().all(is_read),
             Effect::Write | Effect::Execute | Effect::Administer => true,
         };
         if is_noted {
@@ -428,7 +398,7 @@ impl<'a> Walk<'a> {
         }
         let changes = may_change && sql::plainly_changes(text);
         if changes || sql::begins(text) && grammar::is_statement(text) {
-            let found = sql::read(text, at.dialect).meaning;
+            let found = sql::read(text, at.key.dialect).meaning;
             if changes || found.effect.reads() {
                 self.note(Language::Sql, at, text, found);
             }
@@ -437,14 +407,14 @@ impl<'a> Walk<'a> {
 
     /// A command line that plainly destroys, whatever the tool says it runs.
     fn command(&mut self, at: &At<'_>, text: &str) {
-        if at.possible.is_empty() && shell::plainly_changes(text) {
+        if at.key.possible.is_empty() && shell::plainly_changes(text) {
             self.note(Language::Shell, at, text, shell::read(text));
         }
     }
 
     fn note(&mut self, language: Language, at: &At<'_>, text: &str, found: Meaning) {
         match language {
-            Language::Sql => self.read(language, at.name, text, found, || sql::parts(text, at.dialect)),
+            Language::Sql => self.read(language, at.name, text, found, || sql::parts(text, at.key.dialect)),
             Language::Shell => self.read(language, at.name, text, found, || shell::parts(text)),
             _ => self.push(language, at.name, found),
         }
@@ -453,10 +423,10 @@ impl<'a> Walk<'a> {
 
 /// Reads a text in one language; `None` where no program of that language would take it, or nothing in it is known.
 fn read(language: Language, text: &str, at: &At<'_>) -> Option<Meaning> {
-    let is_alone = at.possible == Languages::of(language);
+    let is_alone = at.key.possible == Languages::of(language);
     match language {
         Language::Sql => {
-            let found = Some(sql::read(text, at.dialect).meaning);
+            let found = Some(sql::read(text, at.key.dialect).meaning);
             found.filter(|found| found.effect.reads() || is_alone || !graphql::begins(text))
         }
         Language::GraphQl => Some(graphql::read(text)).filter(|found| is_alone || !graphql::is_none(found)),

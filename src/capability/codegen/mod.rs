@@ -12,7 +12,6 @@ use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
 words! {
-    /// A language to generate.
     Language {
         Rust = "rust",
         CSharp = "csharp",

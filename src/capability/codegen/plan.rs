@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::{Language, Note};
-use crate::capability::names::{CSHARP_RESERVED, RUST_RESERVED, Taken, snake, type_name};
+use crate::capability::names::{Taken, reserved, snake, type_name};
 use crate::capability::set::Capability;
 use crate::capability::shape::{Doc, Format, Record, Shape, Type};
 use crate::mcp::tool::Tool;
 
-/// What is generated for one server.
 #[derive(Debug)]
 pub struct Plan {
     /// As its manifest names it: foreign text.
@@ -24,16 +23,13 @@ pub struct PlannedTool {
     /// The name on the wire: foreign text.
     pub wire: String,
     pub doc: Option<String>,
-    /// `ReadFile`.
     pub pascal: String,
-    /// `read_file`.
     pub snake: String,
     pub arguments: Use,
     /// `None`: the server does not say.
     pub result: Option<Use>,
 }
 
-/// A type with a name of its own.
 #[derive(Debug)]
 pub struct PlannedType {
     pub name: String,
@@ -88,11 +84,11 @@ pub enum Use {
 pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note>) {
     let name = type_name(server, "Server");
     // The names that the generated items take, before any type within a schema does.
-    let (reserved, result, able) = match language {
-        Language::Rust => (RUST_RESERVED, "Success", "Can"),
-        Language::CSharp => (CSHARP_RESERVED, "Result", "ICan"),
+    let (names, result, able) = match language {
+        Language::Rust => ("rust", "Success", "Can"),
+        Language::CSharp => ("csharp", "Result", "ICan"),
     };
-    let mut planner = Planner { taken: Taken::with(reserved), types: Vec::new(), known: BTreeMap::new() };
+    let mut planner = Planner { taken: Taken::with(&reserved(names)), types: Vec::new(), known: BTreeMap::new() };
     let own = ["Caps", "Guarded", "Handlers", "Tools"].map(|end| format!("{name}{end}"));
     for part in own.into_iter().chain(["Caps", "Service"].map(|end| format!("I{name}{end}"))) {
         planner.taken.take(&part);

@@ -4,17 +4,7 @@ use std::fmt::Write as _;
 
 use super::Note;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
-use crate::capability::names::{Taken, filled, identifier, lines, plain, rust_literal, snake};
-
-/// Words that no identifier may be.
-const KEYWORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
-    "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
-    "mut", "override", "priv", "pub", "ref", "return", "static", "struct", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
-/// Keywords that `r#` does not free.
-const FIXED: &[&str] = &["crate", "self", "super", "Self"];
+use crate::capability::names::{Taken, filled, identifier, lines, plain, reserved, rust_literal, snake};
 
 const ERROR: &str = include_str!("../../../assets/error.rs");
 /// What makes a call impossible without its guardrail, outside of the capabilities, or too early (capability lattice, sections 4.2,
@@ -29,7 +19,6 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
 }
 "#;
 
-/// The source file.
 pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
     let mut body = String::from(ERROR);
     for planned in &plan.types {
@@ -175,9 +164,9 @@ fn rendered(of: &Use, boxed: bool) -> String {
 }
 
 fn escaped(name: &str) -> String {
-    if FIXED.contains(&name) {
+    if reserved("rust-fixed").contains(&name) {
         format!("{name}_")
-    } else if KEYWORDS.contains(&name) {
+    } else if reserved("rust-keywords").contains(&name) {
         format!("r#{name}")
     } else {
         name.to_owned()
@@ -211,7 +200,6 @@ fn traits(plan: &Plan, typed: bool, out: &mut String) {
     }
 }
 
-/// What a template says of one tool.
 fn of_tool(method: &str, tool: &PlannedTool, key: &str) -> String {
     match key {
         "method" => method.to_owned(),

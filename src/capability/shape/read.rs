@@ -27,7 +27,6 @@ impl Shape {
 
 struct Reader<'a> {
     root: &'a Value,
-    /// Nodes that may still be read.
     left: usize,
     cut: bool,
     /// The references we are in, and whether each was met again inside itself.

@@ -27,7 +27,6 @@ pub enum Type {
     Union(Vec<Type>),
     /// One of these records, distinguished by a field of theirs.
     Tagged(Tagged),
-    /// This, or null.
     Nullable(Box<Type>),
     /// A recursive definition, by its JSON Pointer in the document.
     Named(String),
@@ -42,10 +41,8 @@ pub struct Record {
     pub rest: Option<Box<Type>>,
 }
 
-/// One property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The name on the wire.
     pub name: String,
     pub required: bool,
     pub of: Type,
@@ -112,7 +109,6 @@ pub const MAX_PARTS: usize = 256;
 /// Pairs that are compared where two unions meet; beyond it the smaller of them is taken for both, which is wider.
 const MAX_PAIRS: usize = 1_024;
 
-/// What fits both.
 pub fn meet(one: Type, other: Type) -> Type {
     use Type::{Any, Boolean, Choice, Integer, List, Map, Named, Never, Null, Nullable, Number, Tagged, Text, Union};
     if one == other {

@@ -8,10 +8,10 @@ use sqlparser::ast::{Query, SetExpr, Statement, visit_relations};
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
-use super::tokens::{Cut, Dialect, Doubt, Kind, List, WORDS, grammar, has, is_keyword};
-use crate::behavior::arguments::choice;
+use super::tokens::{Cut, Dialect, Doubt, List, TokenKind, WORDS, grammar, has, is_keyword};
 use crate::behavior::arguments::effect::Effect;
 use crate::behavior::arguments::reading::WordKind;
+use crate::behavior::arguments::{choice, grammar};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among, section};
 
@@ -53,15 +53,17 @@ pub(super) fn no_change(cut: Cut<'_>, dialect: Option<Dialect>) -> Result<(), Do
     const PLANNED: [&str; 8] = ["DELETE", "UPDATE", "INSERT", "REPLACE", "INTO", "SET", "RETURNING", "MERGE"];
     for (at, token) in cut.tokens.iter().enumerate() {
         match token.kind {
-            Kind::Operator => return Err(Doubt::unknown("a user-defined operator")),
-            Kind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
-            Kind::Sign(b':') if cut.raw(at) == ":=" => return Err(Doubt::new(Action::Update, ":=")),
-            Kind::Word if cut.is(first, &["EXPLAIN", "DESCRIBE", "DESC"]) && cut.is(at, &["ANALYZE", "ANALYSE"]) => {
+            TokenKind::Operator => return Err(Doubt::unknown("a user-defined operator")),
+            TokenKind::Sign(b';') => return Err(Doubt::new(Action::Execute, "; more than one statement")),
+            TokenKind::Sign(b':') if cut.raw(at) == ":=" => return Err(Doubt::new(Action::Update, ":=")),
+            TokenKind::Word
+                if cut.is(first, &["EXPLAIN", "DESCRIBE", "DESC"]) && cut.is(at, &["ANALYZE", "ANALYSE"]) =>
+            {
                 return Err(Doubt::new(Action::Execute, "EXPLAIN ANALYZE runs the statement"));
             }
-            Kind::Word if plans && cut.is(at, &PLANNED) => {}
-            Kind::Word if changes(cut, at) => return Err(Doubt::new(action_of(cut.word(at)), span(cut, at))),
-            Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(_) => {}
+            TokenKind::Word if plans && cut.is(at, &PLANNED) => {}
+            TokenKind::Word if changes(cut, at) => return Err(Doubt::new(action_of(cut.word(at)), span(cut, at))),
+            TokenKind::Word | TokenKind::Quoted | TokenKind::Literal | TokenKind::Sign(_) => {}
         }
     }
     Ok(())
@@ -158,7 +160,7 @@ fn asks(query: &Query) -> Result<(), Doubt> {
 pub(super) fn gravest(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Doubt> {
     let unparted = matches!(dialect, None | Some(Dialect::MsSql));
     let begins = |at: usize| {
-        at.checked_sub(1).is_none_or(|before| matches!(cut.tokens[before].kind, Kind::Sign(b';' | b'(')))
+        at.checked_sub(1).is_none_or(|before| matches!(cut.tokens[before].kind, TokenKind::Sign(b';' | b'(')))
             || unparted && cut.after_operand(at)
     };
     let changes = (0..cut.tokens.len()).filter(|at| begins(*at));
@@ -173,7 +175,8 @@ fn head(cut: Cut<'_>, at: usize) -> Option<Action> {
         "INSERT" | "REPLACE" => cut.is(at + 1, &["INTO"]),
         // `AFTER DELETE ON t`, `OR DELETE AS`: what a trigger waits for.
         "DELETE" | "DROP" | "TRUNCATE" | "MERGE" | "UPDATE" | "EXEC" | "EXECUTE" | "CALL" => {
-            let is_name = cut.tokens.get(at + 1).is_some_and(|next| matches!(next.kind, Kind::Word | Kind::Quoted));
+            let is_name =
+                cut.tokens.get(at + 1).is_some_and(|next| matches!(next.kind, TokenKind::Word | TokenKind::Quoted));
             is_name && !cut.is(at + 1, &["AS", "ON", "OR", "TO"])
         }
         _ => false,
@@ -188,16 +191,8 @@ fn span(cut: Cut<'_>, at: usize) -> String {
 
 /// What a statement that begins so does.
 pub(super) fn action_of(word: &str) -> Action {
-    match word.to_ascii_uppercase().as_str() {
-        "DELETE" | "DROP" | "TRUNCATE" => Action::Delete,
-        "INSERT" | "CREATE" | "INTO" => Action::Create,
-        "UPDATE" | "ALTER" | "SET" | "GRANT" | "REVOKE" | "DENY" | "RENAME" | "COMMENT" | "PRAGMA" => Action::Update,
-        "MERGE" => Action::Merge,
-        "REPLACE" | "OUTFILE" | "DUMPFILE" => Action::Overwrite,
-        "EXEC" | "EXECUTE" | "CALL" | "DO" | "LOAD" | "COPY" | "ATTACH" | "DETACH" | "VACUUM" | "SHUTDOWN" | "KILL"
-        | "BACKUP" | "RESTORE" | "EXPLAIN" => Action::Execute,
-        _ => Action::Unknown,
-    }
+    let found = grammar::in_table(const { section(WORDS, "actions") }, &word.to_ascii_uppercase());
+    found.map_or(Action::Unknown, |(_, action)| action)
 }
 
 /// Words that change something wherever they are as words.
@@ -209,10 +204,10 @@ static STARTERS: List = LazyLock::new(|| section(WORDS, "starters").split_whites
 /// What the token at `at` is to the eye.
 pub(super) fn kind(cut: Cut<'_>, at: usize) -> WordKind {
     match cut.tokens.get(at).map(|token| token.kind) {
-        Some(Kind::Word) if head(cut, at).is_some() || changes(cut, at) => WordKind::Verb,
-        Some(Kind::Word) if is_keyword(cut.word(at)) => WordKind::Keyword,
-        Some(Kind::Quoted | Kind::Literal) => WordKind::Quoted,
-        Some(Kind::Word | Kind::Operator | Kind::Sign(_)) | None => WordKind::Plain,
+        Some(TokenKind::Word) if head(cut, at).is_some() || changes(cut, at) => WordKind::Verb,
+        Some(TokenKind::Word) if is_keyword(cut.word(at)) => WordKind::Keyword,
+        Some(TokenKind::Quoted | TokenKind::Literal) => WordKind::Quoted,
+        Some(TokenKind::Word | TokenKind::Operator | TokenKind::Sign(_)) | None => WordKind::Plain,
     }
 }
 
@@ -229,21 +224,24 @@ fn is_listing(cut: Cut<'_>) -> Result<bool, Doubt> {
         "TABLE" => (2..=4).contains(&length),
         _ => false,
     };
-    let plain = |kind: Kind| matches!(kind, Kind::Word | Kind::Quoted | Kind::Literal | Kind::Sign(b'.' | b';'));
+    let plain = |kind: TokenKind| {
+        matches!(kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Literal | TokenKind::Sign(b'.' | b';'))
+    };
     Ok(fits && cut.tokens.iter().all(|token| plain(token.kind)))
 }
 
 /// `PRAGMA schema.table_info(t)`: those that read with any argument or none, and some that only read without one.
 fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
     const READS: &str = section(WORDS, "pragma-reads");
-    const READS_ALONE: &str = section(WORDS, "pragma-reads-alone");
     let cut = cut.without_end();
     let at = if cut.is_sign(2, b'.') { 3 } else { 1 };
     let name = cut.word(at).to_ascii_lowercase();
-    let kinds: Vec<Kind> = cut.tokens.iter().skip(at + 1).map(|token| token.kind).collect();
+    let kinds: Vec<TokenKind> = cut.tokens.iter().skip(at + 1).map(|token| token.kind).collect();
     let reads = match kinds.as_slice() {
-        [] => among(&name, READS) || among(&name, READS_ALONE),
-        [Kind::Sign(b'('), Kind::Word | Kind::Quoted | Kind::Literal, Kind::Sign(b')')] => among(&name, READS),
+        [] => among(&name, READS) || among(&name, const { section(WORDS, "pragma-reads-alone") }),
+        [TokenKind::Sign(b'('), TokenKind::Word | TokenKind::Quoted | TokenKind::Literal, TokenKind::Sign(b')')] => {
+            among(&name, READS)
+        }
         _ => false,
     };
     if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA {name}").trim_end())) }
@@ -253,14 +251,15 @@ fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
 /// `AS x(a, b)`) or a type (`AS varchar(9)`, `::numeric(9, 2)`).
 fn is_called(cut: Cut<'_>, at: usize) -> bool {
     let is_name = match cut.tokens[at].kind {
-        Kind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
-        Kind::Quoted => true,
-        Kind::Literal | Kind::Operator | Kind::Sign(_) => false,
+        TokenKind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
+        TokenKind::Quoted => true,
+        TokenKind::Literal | TokenKind::Operator | TokenKind::Sign(_) => false,
     };
     let before = at.checked_sub(1).map_or("", |before| cut.raw(before));
     let lists = |ends: fn(&Cut<'_>, usize) -> bool| {
         let end = (at + 2..cut.tokens.len()).find(|at| cut.is_sign(*at, b')'));
-        let is_plain = |at: usize| matches!(cut.tokens[at].kind, Kind::Word | Kind::Quoted | Kind::Sign(b','));
+        let is_plain =
+            |at: usize| matches!(cut.tokens[at].kind, TokenKind::Word | TokenKind::Quoted | TokenKind::Sign(b','));
         end.is_some_and(|end| (at + 2..end).all(is_plain) && ends(&cut, end + 1))
     };
     let names = match before {

@@ -7,13 +7,14 @@ mod tokens;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::effect::{Effect, Meaning};
 use super::reading::{Part, Weight, Word};
 use crate::behavior::taxonomy::Action;
-use crate::behavior::words::{among, are_pair, section};
+use crate::behavior::words::{Pairs, among, pairs, section};
 pub use tokens::Dialect;
-use tokens::{Cut, Doubt, Kind, Token, WORDS, is_keyword, tokens};
+use tokens::{Cut, Doubt, Token, TokenKind, WORDS, is_keyword, tokens};
 
 /// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,12 +63,12 @@ pub fn names(text: &str, dialect: Option<Dialect>) -> Option<Vec<String>> {
     let name = |(at, token): (usize, &Token)| {
         let word = text.get(token.start..token.end)?.to_lowercase();
         match token.kind {
-            Kind::Word | Kind::Quoted if cut.is_sign(at + 1, b'(') => Some(word + "()"),
+            TokenKind::Word | TokenKind::Quoted if cut.is_sign(at + 1, b'(') => Some(word + "()"),
             // A variable is no column.
-            Kind::Word if at > 0 && cut.raw(at - 1).starts_with('@') => Some(format!("@{word}")),
-            Kind::Word => (!is_keyword(&word)).then_some(word),
-            Kind::Quoted => Some(word),
-            Kind::Literal | Kind::Operator | Kind::Sign(_) => None,
+            TokenKind::Word if at > 0 && cut.raw(at - 1).starts_with('@') => Some(format!("@{word}")),
+            TokenKind::Word => (!is_keyword(&word)).then_some(word),
+            TokenKind::Quoted => Some(word),
+            TokenKind::Literal | TokenKind::Operator | TokenKind::Sign(_) => None,
         }
     };
     let names: BTreeSet<String> = tokens.iter().enumerate().filter_map(name).collect();
@@ -83,7 +84,7 @@ pub fn sources(text: &str, dialect: Dialect) -> Option<Vec<String>> {
     let relations = gate::relations(text, dialect)?;
     let cut = Cut { text, tokens: &tokens };
     let is_relation = |at: usize| relations.contains(&gate::qualified(cut, at).to_lowercase());
-    let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, Kind::Word | Kind::Quoted));
+    let names = (1..tokens.len()).filter(|at| matches!(tokens[*at].kind, TokenKind::Word | TokenKind::Quoted));
     let qualified = names.filter_map(|at| match cut.raw(at - 1) {
         "." => (!is_relation(at)).then(|| format!("column {}", cut.raw(at).to_lowercase())),
         before => before.starts_with('@').then(|| format!("variable {}", cut.raw(at).to_lowercase())),
@@ -109,7 +110,7 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
 
 /// A statement's place in the text with the comments about it: all that is between two semicolons.
 fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
-    let mut signs = cut.tokens.iter().filter(|token| token.kind == Kind::Sign(b';'));
+    let mut signs = cut.tokens.iter().filter(|token| token.kind == TokenKind::Sign(b';'));
     let from = signs.clone().map(|sign| sign.end).take_while(|end| *end <= own.start).last().unwrap_or(0);
     let to = signs.find(|sign| sign.start >= own.end).map_or(cut.text.len(), |sign| sign.start);
     let (before, after) = (&cut.text[from..own.start], &cut.text[own.end..to]);
@@ -122,13 +123,7 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
         Some(graver) if graver.action.caution() > doubt.action.caution() => graver,
         Some(_) | None => doubt,
     });
-    let outline = outline::statement(cut);
-    let (effect, weight) = (outline.effect(doubt.as_ref()), outline.weight(doubt.as_ref()));
-    let says = outline.says(doubt.as_ref());
-    let (action, span) = doubt.map_or_else(|| (Action::Read, says.clone()), |doubt| (doubt.action, doubt.span));
-    let meaning =
-        Meaning { fingerprint: outline::fingerprint(cut, dialect), ..Meaning::new(effect, action, span, says) };
-    Statement { meaning, object: outline.object, weight }
+    outline::statement(cut, dialect, doubt)
 }
 
 /// Judges several statements as the gravest of them, and never as a read: the second may be an injected one.
@@ -156,13 +151,13 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
 /// Whether a text that may be words to search for is plainly a changing statement: two words side by side begin one, or it
 /// begins as an update and has a `set`.
 pub fn plainly_changes(text: &str) -> bool {
-    let begins = text.get(..7).is_some_and(|head| head.eq_ignore_ascii_case("UPDATE "));
-    let mut before = String::new();
+    static BEGINS_A_CHANGE: LazyLock<Pairs> = LazyLock::new(|| pairs(section(WORDS, "begins-a-change")));
+    let text = text.to_ascii_lowercase();
+    let updates = text.starts_with("update ");
+    let mut before = "";
     text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ';')).filter(|word| !word.is_empty()).any(|word| {
-        let word = word.to_ascii_lowercase();
-        let found = begins && word == "set" || are_pair(const { section(WORDS, "begins-a-change") }, &before, &word);
-        before = word;
-        found
+        let pair = (std::mem::replace(&mut before, word), word);
+        updates && word == "set" || BEGINS_A_CHANGE.contains(&pair)
     })
 }
 

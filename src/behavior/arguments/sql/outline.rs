@@ -1,31 +1,21 @@
 //! Says in one line what a statement does, from its tokens, and writes its canonical form, for rules. The line is for the eye.
 
+use super::Statement;
 use super::gate::action_of;
-use super::tokens::{Cut, Dialect, Doubt, Kind, Token, is_keyword};
-use crate::behavior::arguments::effect::{Effect, named};
+use super::tokens::{Cut, Dialect, Doubt, Token, TokenKind, is_keyword};
+use crate::behavior::arguments::effect::{Effect, Meaning, named};
 use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
-/// What one statement says of itself.
-pub(super) struct Outline {
-    /// Its verb in upper case; empty where it has none.
-    verb: String,
-    line: String,
-    /// What it acts on, as written.
-    pub(super) object: Option<String>,
-    /// It is about rights, users or the server itself.
-    administers: bool,
-    /// No condition of its own narrows it.
-    every: bool,
-}
-
-/// `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written.
-pub(super) fn statement(cut: Cut<'_>) -> Outline {
+/// One statement with our line on it: `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written. `doubt` is why
+/// it is not shown to be a read.
+pub(super) fn statement(cut: Cut<'_>, dialect: Option<Dialect>, doubt: Option<Doubt>) -> Statement {
     const RIGHTS: &str = "GRANT REVOKE DENY SHUTDOWN KILL RECONFIGURE ATTACH DETACH BACKUP RESTORE";
     let at = verb(cut);
     let verb = cut.word(at).to_ascii_uppercase();
     let is_global = verb == "SET" && (at..at + 3).any(|at| cut.word(at).to_ascii_uppercase().contains("GLOBAL"));
+    // Whether it is about rights, users or the server itself; and whether no condition of its own narrows it.
     let (mut administers, mut every) = (is_global || among(&verb, RIGHTS), false);
     let mut object = None;
     let line = match verb.as_str() {
@@ -64,36 +54,25 @@ pub(super) fn statement(cut: Cut<'_>) -> Outline {
             if action_of(&verb) == Action::Unknown { format!("a text that begins with {head}") } else { head }
         }
     };
-    Outline { verb, line, object: object.map(str::to_owned), administers, every }
-}
-
-impl Outline {
-    pub(super) fn effect(&self, doubt: Option<&Doubt>) -> Effect {
-        match doubt {
-            None => Effect::ReadHere,
-            Some(_) if self.administers => Effect::Administer,
-            Some(doubt) => doubt.effect,
+    let looks_like_a_read = among(&verb, "SELECT WITH EXPLAIN VALUES PRAGMA");
+    let says = match &doubt {
+        Some(Doubt { action: Action::Unknown, span, .. }) if looks_like_a_read => {
+            format!("{line}, not known to only read: {span}")
         }
-    }
-
-    pub(super) fn weight(&self, doubt: Option<&Doubt>) -> Weight {
-        match doubt.map(|doubt| doubt.action) {
-            None => Weight::Plain,
-            Some(_) if self.administers || self.every => Weight::Grave,
-            Some(Action::Create | Action::Append | Action::Update) => Weight::Changes,
-            Some(_) => Weight::Grave,
+        Some(Doubt { span, .. }) if looks_like_a_read => format!("{line}, with {span}"),
+        Some(_) | None => line,
+    };
+    let (effect, weight) = match &doubt {
+        None => (Effect::ReadHere, Weight::Plain),
+        Some(_) if administers => (Effect::Administer, Weight::Grave),
+        Some(Doubt { effect, action: Action::Create | Action::Append | Action::Update, .. }) if !every => {
+            (*effect, Weight::Changes)
         }
-    }
-
-    /// Our line on the statement, and why it is not shown to be a read where it looks like one.
-    pub(super) fn says(&self, doubt: Option<&Doubt>) -> String {
-        let line = &self.line;
-        match doubt.filter(|_| among(&self.verb, "SELECT WITH EXPLAIN VALUES PRAGMA")) {
-            Some(Doubt { action: Action::Unknown, span, .. }) => format!("{line}, not known to only read: {span}"),
-            Some(Doubt { span, .. }) => format!("{line}, with {span}"),
-            None => line.clone(),
-        }
-    }
+        Some(doubt) => (doubt.effect, Weight::Grave),
+    };
+    let (action, span) = doubt.map_or_else(|| (Action::Read, says.clone()), |doubt| (doubt.action, doubt.span));
+    let meaning = Meaning { fingerprint: fingerprint(cut, dialect), ..Meaning::new(effect, action, span, says) };
+    Statement { meaning, object: object.map(str::to_owned), weight }
 }
 
 /// Which rows a DELETE or an UPDATE is about.
@@ -132,9 +111,9 @@ fn rows(cut: Cut<'_>, verb: usize) -> Rows {
 fn depths(cut: Cut<'_>) -> Vec<usize> {
     let mut depth = 0_usize;
     let each = cut.tokens.iter().map(|token| {
-        depth -= usize::from(token.kind == Kind::Sign(b')')).min(depth);
+        depth -= usize::from(token.kind == TokenKind::Sign(b')')).min(depth);
         let own = depth;
-        depth += usize::from(token.kind == Kind::Sign(b'('));
+        depth += usize::from(token.kind == TokenKind::Sign(b'('));
         own
     });
     each.collect()
@@ -156,8 +135,8 @@ fn compares(cut: Cut<'_>, part: &[usize]) -> bool {
     let asks = part.iter().any(|at| cut.is(*at, &["SELECT", "EXISTS", "CASE"]));
     let names = part.iter().filter(|at| !cut.word(**at).is_empty() && !cut.is(**at, &OTHER)).count();
     let kinds = || part.iter().filter_map(|at| Some(cut.tokens.get(*at)?.kind));
-    let quoted = kinds().filter(|kind| *kind == Kind::Quoted).count();
-    let value = kinds().any(|kind| matches!(kind, Kind::Literal | Kind::Sign(b'?' | b':' | b'$' | b'@')));
+    let quoted = kinds().filter(|kind| *kind == TokenKind::Quoted).count();
+    let value = kinds().any(|kind| matches!(kind, TokenKind::Literal | TokenKind::Sign(b'?' | b':' | b'$' | b'@')));
     !asks && (names + quoted > 0 && value || names > 0 && quoted > 0)
 }
 
@@ -183,7 +162,8 @@ fn verb(cut: Cut<'_>) -> usize {
 
 /// The name at `at`, with its qualifiers, as written.
 fn name<'a>(cut: Cut<'a>, at: usize) -> Option<&'a str> {
-    let is_name = |at: usize| cut.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
+    let is_name =
+        |at: usize| cut.tokens.get(at).is_some_and(|token| matches!(token.kind, TokenKind::Word | TokenKind::Quoted));
     let mut last = at;
     while cut.is_sign(last + 1, b'.') && is_name(last + 2) {
         last += 2;
@@ -239,13 +219,13 @@ const HOLD_VALUES: [&str; 9] =
 /// Statements share a form when they differ in literals, comments, white space and the case of words alone. Read for
 /// rules: a form never hides a word, a name or a sign, only values, and how many there are in a list of values. Quotes stay
 /// as they are: what is a name in one kind of them is a text in another. `None` where there are several statements, or it is longer than anybody would put into a rule.
-pub(super) fn fingerprint(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
+fn fingerprint(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<String> {
     let tokens = cut.without_end().tokens;
     // Several statements are not one computation.
-    if tokens.iter().any(|token| token.kind == Kind::Sign(b';')) {
+    if tokens.iter().any(|token| token.kind == TokenKind::Sign(b';')) {
         return None;
     }
-    let head = tokens.iter().find(|token| token.kind == Kind::Word).map(|token| &cut.text[token.start..token.end]);
+    let head = tokens.iter().find(|token| token.kind == TokenKind::Word).map(|token| &cut.text[token.start..token.end]);
     let holds_values = head.is_some_and(|head| HOLD_VALUES.iter().any(|word| head.eq_ignore_ascii_case(word)));
     let mut form = String::new();
     let mut before: Option<&Token> = None;
@@ -259,15 +239,15 @@ pub(super) fn fingerprint(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Stri
             form.push(' ');
         }
         match token.kind {
-            Kind::Literal if holds_values => form.push('?'),
-            Kind::Sign(_) | Kind::Operator | Kind::Literal | Kind::Quoted => {
+            TokenKind::Literal if holds_values => form.push('?'),
+            TokenKind::Sign(_) | TokenKind::Operator | TokenKind::Literal | TokenKind::Quoted => {
                 form.push_str(&cut.text[token.start..token.end]);
             }
-            Kind::Word => {
+            TokenKind::Word => {
                 let word = &cut.text[token.start..token.end];
                 let from = form.len();
                 form.push_str(word);
-                let called = tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Sign(b'('));
+                let called = tokens.get(at + 1).is_some_and(|next| next.kind == TokenKind::Sign(b'('));
                 if is_keyword(word) {
                     form[from..].make_ascii_uppercase();
                 } else if called || !matches!(dialect, Some(Dialect::MySql) | None) {
@@ -279,8 +259,8 @@ pub(super) fn fingerprint(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Stri
         before = Some(token);
         at += 1;
         // `IN (1, 2, 3)` is `IN (?)`, however many there are.
-        if token.kind == Kind::Literal && holds_values {
-            while let [Token { kind: Kind::Sign(b','), .. }, Token { kind: Kind::Literal, .. }, ..] =
+        if token.kind == TokenKind::Literal && holds_values {
+            while let [Token { kind: TokenKind::Sign(b','), .. }, Token { kind: TokenKind::Literal, .. }, ..] =
                 tokens.get(at..).unwrap_or_default()
             {
                 at += 2;
@@ -291,14 +271,14 @@ pub(super) fn fingerprint(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Stri
 }
 
 /// Signs that belong together stay together; words are parted by one space.
-fn spaced(before: Kind, this: Kind, touches: bool) -> bool {
+fn spaced(before: TokenKind, this: TokenKind, touches: bool) -> bool {
     match (before, this) {
-        (Kind::Sign(b'(' | b'.' | b'['), _) | (_, Kind::Sign(b')' | b',' | b'.' | b';' | b']')) => false,
-        (Kind::Sign(b')' | b']'), Kind::Sign(b'(' | b'[')) => false,
-        (Kind::Word, Kind::Sign(b'(' | b'[')) => !touches,
-        (Kind::Sign(b','), _) => true,
-        (Kind::Sign(b':' | b'@'), _) if touches => false,
-        (Kind::Sign(_) | Kind::Operator, Kind::Sign(_) | Kind::Operator) => !touches,
+        (TokenKind::Sign(b'(' | b'.' | b'['), _) | (_, TokenKind::Sign(b')' | b',' | b'.' | b';' | b']')) => false,
+        (TokenKind::Sign(b')' | b']'), TokenKind::Sign(b'(' | b'[')) => false,
+        (TokenKind::Word, TokenKind::Sign(b'(' | b'[')) => !touches,
+        (TokenKind::Sign(b','), _) => true,
+        (TokenKind::Sign(b':' | b'@'), _) if touches => false,
+        (TokenKind::Sign(_) | TokenKind::Operator, TokenKind::Sign(_) | TokenKind::Operator) => !touches,
         _ => true,
     }
 }

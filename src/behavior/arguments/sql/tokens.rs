@@ -17,7 +17,6 @@ use crate::wire::words::words;
 pub(super) const WORDS: &str = include_str!("../../../../assets/words/sql.txt");
 
 words! {
-    /// Whose SQL it is.
     Dialect {
         PostgreSql = "postgresql",
         MySql = "mysql",
@@ -30,18 +29,14 @@ impl Dialect {
     /// The dialect that a text names, where it names exactly one product that we know and none that we do not.
     pub fn named_in(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
-        let any = |names: &[&str]| names.iter().any(|name| lower.contains(name));
         // Products whose SQL is none of the four, though their words may compare themselves with one.
         if const { section(WORDS, "other-products") }.split_whitespace().any(|name| lower.contains(name)) {
             return None;
         }
-        let named = [
-            (Self::Sqlite, any(&["sqlite"])),
-            (Self::PostgreSql, any(&["postgres", "psql"])),
-            (Self::MySql, any(&["mysql", "mariadb"])),
-            (Self::MsSql, any(&["mssql", "sql server", "t-sql", "tsql", "transact-sql", "sqlserver"])),
-        ];
-        let mut known = named.into_iter().filter_map(|(dialect, is_named)| is_named.then_some(dialect));
+        let mut known = const { section(WORDS, "products") }.lines().filter_map(|row| {
+            let (dialect, names) = row.split_once(" | ")?;
+            Self::from_word(dialect).filter(|_| names.split(", ").any(|name| lower.contains(name)))
+        });
         known.next().filter(|_| known.next().is_none())
     }
 }
@@ -69,19 +64,16 @@ const MAX_BYTES: usize = 64 * 1024;
 /// One token, and where it is in the text, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: TokenKind,
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// An unquoted word.
+pub(super) enum TokenKind {
     Word,
     /// A quoted identifier; a string to MySQL where the quote is `"`.
     Quoted,
-    /// A string, a number, a parameter.
     Literal,
     /// An operator that a user of PostgreSQL defined: a function.
     Operator,
@@ -162,17 +154,17 @@ pub(super) fn tokens(text: &str, dialect: Option<Dialect>) -> Result<Vec<Token>,
         }
         let last = tokens.last().filter(|last| last.end == start);
         // `1DELETE` is two words to some, and `--1` is a comment.
-        let splits = |kind: Kind| match (last, kind) {
-            (Some(Token { kind: Kind::Literal, start, .. }), Kind::Word | Kind::Literal) => {
+        let splits = |kind: TokenKind| match (last, kind) {
+            (Some(Token { kind: TokenKind::Literal, start, .. }), TokenKind::Word | TokenKind::Literal) => {
                 matches!(text.as_bytes().get(*start), Some(b'0'..=b'9' | b'.'))
             }
-            (Some(Token { kind: Kind::Sign(b'-'), .. }), Kind::Sign(b'-')) => true,
+            (Some(Token { kind: TokenKind::Sign(b'-'), .. }), TokenKind::Sign(b'-')) => true,
             _ => false,
         };
         let kind = kind(token, raw, dialect).filter(|kind| !splits(*kind)).ok_or_else(|| unclear(text, start))?;
         // To PostgreSQL, signs that touch are one operator.
         let joins = last.is_some_and(|last| is_operator(last.kind) && joins(&text[last.start..last.end], raw, dialect));
-        let kind = if joins && is_operator(kind) { Kind::Operator } else { kind };
+        let kind = if joins && is_operator(kind) { TokenKind::Operator } else { kind };
         costly += usize::from(COSTLY.iter().any(|known| raw.eq_ignore_ascii_case(known)));
         tokens.push(Token { kind, start, end });
         if tokens.len() > MOST_TOKENS || costly > MOST_COSTLY {
@@ -188,8 +180,8 @@ fn unclear(text: &str, from: usize) -> Doubt {
     Doubt::unknown(text.get(from..).unwrap_or_default().chars().take(40).collect::<String>())
 }
 
-fn is_operator(kind: Kind) -> bool {
-    matches!(kind, Kind::Operator) || matches!(kind, Kind::Sign(sign) if b"+-*/<>=~!@#%^&|?".contains(&sign))
+fn is_operator(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Operator) || matches!(kind, TokenKind::Sign(sign) if b"+-*/<>=~!@#%^&|?".contains(&sign))
 }
 
 /// Whether an operator and the signs that touch it are one operator that somebody defined, where the dialect has such.
@@ -216,40 +208,40 @@ fn is_clear_space(white: &Whitespace, raw: &str, dialect: Option<Dialect>) -> bo
 }
 
 /// What a token is; `None` where some program reads it otherwise.
-fn kind(token: &Read, raw: &str, dialect: Option<Dialect>) -> Option<Kind> {
+fn kind(token: &Read, raw: &str, dialect: Option<Dialect>) -> Option<TokenKind> {
     use Dialect::{MsSql, PostgreSql, Sqlite};
     let is = |one: Dialect| dialect == Some(one);
     let first = raw.bytes().next().unwrap_or_default();
     let is_number = raw.len() > 1 && raw.bytes().skip(1).all(|byte| byte.is_ascii_digit());
     let (is_clear, kind) = match token {
-        Read::Placeholder(_) => (first != b'$' || is_number, Kind::Literal),
-        Read::Word(_) if first == b'$' => (is_number, Kind::Literal),
+        Read::Placeholder(_) => (first != b'$' || is_number, TokenKind::Literal),
+        Read::Word(_) if first == b'$' => (is_number, TokenKind::Literal),
         Read::Word(word) if word.quote_style.is_none() => {
             let is_part = |c: char| match c {
                 '_' | '@' | '$' => true,
                 '#' => is(MsSql),
                 _ => c.is_ascii_alphanumeric() || !c.is_ascii() && is_plain_letter(c),
             };
-            (raw.chars().all(is_part) && !first.is_ascii_digit(), Kind::Word)
+            (raw.chars().all(is_part) && !first.is_ascii_digit(), TokenKind::Word)
         }
-        Read::Word(_) | Read::DoubleQuotedString(_) => (is_clear_name(raw, dialect), Kind::Quoted),
+        Read::Word(_) | Read::DoubleQuotedString(_) => (is_clear_name(raw, dialect), TokenKind::Quoted),
         Read::SingleQuotedString(_)
         | Read::NationalStringLiteral(_)
         | Read::SingleQuotedByteStringLiteral(_)
         | Read::EscapedStringLiteral(_)
         | Read::UnicodeStringLiteral(_) => {
-            (!raw.contains('\0') && (is(Sqlite) || is(MsSql) || !raw.contains("\\'")), Kind::Literal)
+            (!raw.contains('\0') && (is(Sqlite) || is(MsSql) || !raw.contains("\\'")), TokenKind::Literal)
         }
-        Read::HexStringLiteral(_) => (!raw.contains(['\0', '\\']), Kind::Literal),
+        Read::HexStringLiteral(_) => (!raw.contains(['\0', '\\']), TokenKind::Literal),
         Read::DollarQuotedString(string) => {
             let tag = string.tag.as_deref().unwrap_or_default();
             let fence = format!("${tag}$");
             let inside = raw.strip_prefix(&fence).and_then(|rest| rest.strip_suffix(&fence));
             let is_tag = tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
                 && !tag.starts_with(|c: char| c.is_ascii_digit());
-            (is(PostgreSql) && is_tag && inside.is_some_and(|inside| !inside.contains(&fence)), Kind::Literal)
+            (is(PostgreSql) && is_tag && inside.is_some_and(|inside| !inside.contains(&fence)), TokenKind::Literal)
         }
-        Read::Number(_, is_long) => (!is_long, Kind::Literal),
+        Read::Number(_, is_long) => (!is_long, TokenKind::Literal),
         _ => {
             // `>-1`: two operators to PostgreSQL.
             let is_own = matches!(token, Read::CustomBinaryOperator(_))
@@ -261,7 +253,7 @@ fn kind(token: &Read, raw: &str, dialect: Option<Dialect>) -> Option<Kind> {
                 _ => false,
             };
             let hides = raw.contains("--") || raw.contains("/*") || raw.contains('#') && !is(PostgreSql);
-            (is_sign && !hides, if is_own { Kind::Operator } else { Kind::Sign(first) })
+            (is_sign && !hides, if is_own { TokenKind::Operator } else { TokenKind::Sign(first) })
         }
     };
     is_clear.then_some(kind)
@@ -295,7 +287,6 @@ fn is_plain_letter(c: char) -> bool {
     c.is_alphabetic() && is_nfkc(c.encode_utf8(&mut [0; 4])) && !is_ascii(&upper) && !is_ascii(&lower)
 }
 
-/// A text cut into tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Cut<'a> {
     pub(super) text: &'a str,
@@ -306,12 +297,11 @@ impl<'a> Cut<'a> {
     /// The unquoted word at `at`, as written; empty for anything else.
     pub(super) fn word(&self, at: usize) -> &'a str {
         match self.tokens.get(at) {
-            Some(Token { kind: Kind::Word, start, end }) => &self.text[*start..*end],
+            Some(Token { kind: TokenKind::Word, start, end }) => &self.text[*start..*end],
             _ => "",
         }
     }
 
-    /// The token at `at` as written.
     pub(super) fn raw(&self, at: usize) -> &'a str {
         self.tokens.get(at).map_or("", |token| &self.text[token.start..token.end])
     }
@@ -323,7 +313,7 @@ impl<'a> Cut<'a> {
     }
 
     pub(super) fn is_sign(&self, at: usize, sign: u8) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign))
+        self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Sign(sign))
     }
 
     /// Whether one of these words is before `at`.
@@ -334,14 +324,14 @@ impl<'a> Cut<'a> {
     /// The same without the semicolon at its end.
     pub(super) fn without_end(self) -> Self {
         match self.tokens {
-            [tokens @ .., Token { kind: Kind::Sign(b';'), .. }] => Self { tokens, ..self },
+            [tokens @ .., Token { kind: TokenKind::Sign(b';'), .. }] => Self { tokens, ..self },
             _ => self,
         }
     }
 
     /// The statements of the text, without what parts them, empty ones, and the END of a block.
     pub(super) fn statements(&self) -> Vec<Self> {
-        let parts = self.tokens.split(|token| token.kind == Kind::Sign(b';'));
+        let parts = self.tokens.split(|token| token.kind == TokenKind::Sign(b';'));
         let alone = parts.map(|tokens| Self { tokens, ..*self });
         alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, &["END"]))).collect()
     }
@@ -354,17 +344,17 @@ impl<'a> Cut<'a> {
 
     /// Where the statement's own first word is.
     pub(super) fn first(&self) -> usize {
-        self.tokens.iter().position(|token| token.kind != Kind::Sign(b'(')).unwrap_or(0)
+        self.tokens.iter().position(|token| token.kind != TokenKind::Sign(b'(')).unwrap_or(0)
     }
 
     /// Whether the token before `at` ends an operand, so that a new statement could begin here without a semicolon.
     pub(super) fn after_operand(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return true };
         match self.tokens[before].kind {
-            Kind::Quoted | Kind::Literal => true,
-            Kind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
-            Kind::Operator => false,
-            Kind::Word => !has(&WANTS_OPERAND, self.word(before)),
+            TokenKind::Quoted | TokenKind::Literal => true,
+            TokenKind::Sign(sign) => matches!(sign, b')' | b']' | b'*'),
+            TokenKind::Operator => false,
+            TokenKind::Word => !has(&WANTS_OPERAND, self.word(before)),
         }
     }
 }

@@ -1,13 +1,114 @@
-//! What the clauses of a description say beside its opening: acts that it mentions (a chained verb, the passive, a clause with "-ing", an
-//! exception), and whether it is explained to its end (`description.txt`). Knows word
-//! order.
-//!
-//! What is not explained proves nothing, and speaks against nothing.
+//! Sentences as the description voter reads them: the verb that one opens with, acts that its clauses mention (a chained verb, the
+//! passive, a clause with "-ing", an exception), and whether a description is explained to its end (`description.txt`). What is not
+//! explained proves nothing, and speaks against nothing.
 
-use super::sentence::{AS_NOUNS, DETERMINERS, Effect, Verb, WORDS, is_adverb, lead, sentences, verb};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use crate::behavior::taxonomy::Action;
+use crate::behavior::voters::name;
 use crate::behavior::words::{self, Form, among, section};
 use crate::mcp::tool::Tool;
+
+pub(super) const WORDS: &str = include_str!("../../../../assets/words/description.txt");
+
+/// Sentences of a description, without its markup; no more than a reader would read.
+pub fn sentences(description: &str) -> impl Iterator<Item = &str> {
+    let end = description.char_indices().nth(6_000).map_or(description.len(), |(end, _)| end);
+    description[..end]
+        .split(['\n', ';', '!', '?', '。'])
+        .flat_map(|line| line.split(". "))
+        .map(|sentence| sentence.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '(' | ')' | '`' | '"')))
+        .filter(|sentence| !sentence.is_empty())
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Reads(Action),
+    Changes(Action),
+    /// An answer, unless it is media: those are kept, or paid for.
+    Makes,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Verb {
+    pub(super) base: &'static str,
+    pub(super) effect: Effect,
+}
+
+/// The verb that a sentence opens with, where it is one there.
+pub(super) fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
+    let start = opening(words);
+    let adverbs = words[start..].iter().take_while(|word| is_adverb(word)).count();
+    [start, start + adverbs].into_iter().find_map(|at| {
+        // "Gets rid of".
+        let at = if words.get(at + 1).is_some_and(|next| next == "rid") { at + 1 } else { at };
+        let (verb, form) = words::base(words.get(at)?, verb)?;
+        if !matches!(form, Form::Base | Form::Third | Form::Gerund) {
+            return None;
+        }
+        let next = words.get(at + 1).map_or("", String::as_str);
+        let nounlike = among(next, "of between by per , : ( for in from is are was to with via at on")
+            || next.is_empty() && words.len() > 1;
+        let noun =
+            among(verb.base, AS_NOUNS) && (nounlike && !among(verb.base, "check look search") || next.is_empty());
+        // "Clicks and impressions", but "Posts a message".
+        let plural = form == Form::Third
+            && among(verb.base, AS_NOUNS)
+            && matches!(verb.effect, Effect::Changes(_))
+            && !among(next, DETERMINERS);
+        // "Run this tool first" is said to the model.
+        let to_model =
+            among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
+        (!noun && !plural && !to_model).then_some((verb, at, form))
+    })
+}
+
+/// Where the sentence proper begins: after "This tool", "Use this to", "Allows you to", "Label:" and the like.
+fn opening(words: &[String]) -> usize {
+    let is_verb = |at: usize| {
+        words
+            .get(at)
+            .is_some_and(|word| words::base(word, verb).is_some_and(|(_, form)| form != Form::Agent) || is_adverb(word))
+    };
+    if is_verb(0) && !among(&words[0], "start") {
+        return 0;
+    }
+    // "Goal Seek: change the cell": a label of a few words.
+    let colon = words.iter().take(5).position(|word| word == ":" || word == "—");
+    if let Some(colon) = colon.filter(|colon| *colon > 0 && is_verb(colon + 1)) {
+        return colon + 1;
+    }
+    let skipped = words.iter().take(12).take_while(|word| among(word, const { section(WORDS, "openers") })).count();
+    if skipped > 0 && is_verb(skipped) { skipped } else { 0 }
+}
+
+pub(super) fn is_adverb(word: &str) -> bool {
+    (word.len() > 4 && word.ends_with("ly") && !among(word, "apply reply supply multiply comply assembly family"))
+        || among(word, "also soft hard bulk batch auto first then just and or ,")
+}
+
+pub(super) const DETERMINERS: &str = section(WORDS, "determiners");
+
+pub(super) fn verb(word: &str) -> Option<Verb> {
+    VERBS.get(word).copied().or_else(|| match name::stem(word)? {
+        (base, name::Effect::Changes(action)) => Some(Verb { base, effect: Effect::Changes(action) }),
+        (_, name::Effect::Reads(_)) => None,
+    })
+}
+
+static VERBS: LazyLock<HashMap<&'static str, Verb>> = LazyLock::new(|| {
+    let of = |words: &'static str, effect| words.split_whitespace().map(move |base| (base, Verb { base, effect }));
+    let makes = of("generate produce synthesize render", Effect::Makes);
+    let row = |(action, words)| {
+        let effect = match name::Effect::named(action)? {
+            name::Effect::Reads(action) => Effect::Reads(action),
+            name::Effect::Changes(action) => Effect::Changes(action),
+        };
+        Some(of(words, effect))
+    };
+    makes.chain(words::rows(section(WORDS, "verbs")).filter_map(row).flatten()).collect()
+});
 
 /// A change that goes on from the reading verb at `lead`: "Finds or creates", "Validate, then save the file".
 pub(super) fn chained(words: &[String], lead: usize, lead_form: Form) -> Option<(Action, String)> {
@@ -88,7 +189,8 @@ fn passive(words: &[String], at: usize) -> Option<(Action, usize)> {
     // By somebody, or in time by itself: that is no act of this call.
     let by_itself = among(next, "by after every once when if upon within unless");
     let clause = words[..at].iter().rev().take_while(|word| *word != ",");
-    let of_the_call = clause.clone().all(|word| !among(word, CONDITIONS)) && clause.count() > 0;
+    let of_the_call =
+        clause.clone().all(|word| !among(word, const { section(WORDS, "conditions") })) && clause.count() > 0;
     (is_done && (lost || follows) && !by_itself && of_the_call).then_some((action, length))
 }
 
@@ -117,7 +219,7 @@ fn accompanying(words: &[String], at: usize) -> Option<(Action, usize)> {
         "after" => at > 1 && !said_to_reader,
         _ => at > 1,
     };
-    let counts = among(found.base, LOST) || among(found.base, ACCOMPANYING);
+    let counts = among(found.base, LOST) || among(found.base, const { section(WORDS, "accompanying") });
     (form == Form::Gerund && is_subject && counts).then_some((action, 2))
 }
 
@@ -180,7 +282,7 @@ fn is_foreign(description: &str) -> bool {
     let others = description.chars().filter(|c| c.is_alphabetic() && !c.is_ascii()).count();
     let words = words::of_sentence(description);
     let of = |list: &str| words.iter().filter(|word| among(word, list)).count();
-    others * 8 > letters || of(FOREIGN) > of(ENGLISH)
+    others * 8 > letters || of(const { section(WORDS, "foreign") }) > of(const { section(WORDS, "english") })
 }
 
 /// Where the first part begins that is not explained.
@@ -202,7 +304,7 @@ fn unexplained_part(words: &[String], first: bool) -> Option<usize> {
 fn is_known(words: &[String], at: usize) -> bool {
     let known = |base: &str| {
         let reads = verb(base).is_some_and(|verb| !matches!(verb.effect, Effect::Changes(_)));
-        (reads || among(base, NEUTRAL)).then_some(())
+        (reads || among(base, const { section(WORDS, "neutral") })).then_some(())
     };
     words::base(words::nth(words, at), known).is_some()
 }
@@ -240,12 +342,8 @@ fn is_causative(words: &[String], at: usize) -> bool {
             let before = word(at - 1);
             let thing = among(before, "it them") || !(among(before, FUNCTION) || is_adverb(before));
             let ends = word(at + 1).is_empty() || among(word(at + 1), "with for and again off out up");
-            thing && ends && is_participle(word(at))
+            thing && ends && (word(at).len() > 4 && word(at).ends_with("ed") || among(word(at), IRREGULAR))
         })
-}
-
-fn is_participle(word: &str) -> bool {
-    (word.len() > 4 && word.ends_with("ed")) || among(word, IRREGULAR)
 }
 
 /// "Look up", "search in": a reading verb with a word of place that leaves it one.
@@ -266,14 +364,7 @@ const IRREGULAR: &str = "sent paid put taken given made written kept sold done s
 const LOST: &str = section(WORDS, "lost");
 /// Verbs that in the third person are said of nothing but what a tool does to things.
 const UNMISTAKABLE: &str = section(WORDS, "unmistakable");
-/// Verbs besides those of loss, whose "-ing" with an object names an act of this very call.
-const ACCOMPANYING: &str = section(WORDS, "accompanying");
-/// Words that make a clause no statement of what is done.
-const CONDITIONS: &str = section(WORDS, "conditions");
-/// Verbs that say how an answer is made or what it has, and no act upon anything.
-const NEUTRAL: &str = section(WORDS, "neutral");
 /// Words that are no verbs of an act: articles, prepositions, pronouns, conjunctions, auxiliaries.
 const FUNCTION: &str = section(WORDS, "function");
-/// The commonest words of other languages in the same letters, and of English.
-const FOREIGN: &str = section(WORDS, "foreign");
-const ENGLISH: &str = section(WORDS, "english");
+/// Verbs that open no statement of an act when a preposition follows: "Log of commits", "Order by date".
+pub(super) const AS_NOUNS: &str = section(WORDS, "as-nouns");
