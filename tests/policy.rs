@@ -14,9 +14,12 @@ mod methods;
 mod parsing;
 mod properties;
 mod replaying;
+mod roles;
 mod schema;
+mod scopes;
 mod spellings;
 mod total;
+mod wording;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};

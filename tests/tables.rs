@@ -13,6 +13,7 @@ mod audit;
 mod behavior;
 mod capability;
 mod hosts;
+mod mcp;
 mod paper;
 mod policy;
 mod signing;
