@@ -245,27 +245,21 @@ fn tools(content: &[u8]) -> Result<Option<Vec<Range<usize>>>, Fault> {
     let mut reader = Reader::new(content)?;
     let mut found = None;
     let mut is_shadowed = false;
-    let mut message = reader.enter()?;
-    while let Some(key) = reader.member(&mut message)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         is_shadowed |= fold::shadows(&key, fold::ENVELOPE);
         if key != "result" {
-            reader.skip()?;
-            continue;
+            return Ok(());
         }
-        let mut result = reader.enter()?;
-        while let Some(key) = reader.member(&mut result)? {
-            let key = reader.decoded(&key);
+        reader.members(|reader, key| {
             is_shadowed |= fold::shadows(&key, &["tools"]);
             if key == "tools" {
                 let mut tools = Vec::new();
                 reader.items(|tool| tools.push(tool))?;
                 found = Some(tools);
-            } else {
-                reader.skip()?;
             }
-        }
-    }
+            Ok(())
+        })
+    })?;
     reader.end()?;
     Ok(found.filter(|_| !is_shadowed))
 }

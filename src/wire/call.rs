@@ -66,6 +66,27 @@ pub(super) struct Parts {
     pub(super) has_unknown: bool,
 }
 
+impl Parts {
+    /// Those of a call of this name and nothing else.
+    pub(super) fn of(id: Id, name: &str) -> Self {
+        Self {
+            id,
+            method: None,
+            name: name.into(),
+            params: 0..0,
+            arguments: None,
+            meta: Meta::default(),
+            request_state: None,
+            input_responses: None,
+            questions: Vec::new(),
+            answer_to: None,
+            values: 0,
+            longest_key: 0,
+            has_unknown: false,
+        }
+    }
+}
+
 impl Call {
     pub(super) fn new(line: Line, origin: Origin, parts: Parts) -> Self {
         let digest = line.digest();
@@ -82,19 +103,15 @@ impl Call {
             _ => Some(span),
         };
         let parts = Parts {
-            id,
             method: Some(name.clone()),
-            name: name.into(),
             params: params.clone().unwrap_or_default(),
             arguments: params,
             meta: Meta { protocol_version: modern.map(str::to_owned), ..Meta::default() },
-            request_state: None,
-            input_responses: None,
             questions,
             answer_to: Some(answer_to),
             values,
             longest_key,
-            has_unknown: false,
+            ..Parts::of(id, &name)
         };
         Self::new(line, Origin::Answer, parts)
     }
@@ -271,11 +288,11 @@ impl Call {
 
 /// The members of an object: each key decoded, its value as it is written.
 fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &str)>> {
-    let mut reader = Reader::new(object).ok()?;
-    let (mut open, mut found) = (reader.enter().ok()?, Vec::new());
-    while let Some(key) = reader.member(&mut open).ok()? {
-        let value = reader.skip().ok()?;
-        found.push((reader.decoded(&key), reader.raw(value)));
-    }
-    Some(found)
+    let (mut reader, mut found) = (Reader::new(object).ok()?, Vec::new());
+    let kept = reader.members(|reader, key| {
+        let value = reader.skip()?;
+        found.push((key, reader.raw(value)));
+        Ok(())
+    });
+    kept.ok().map(|()| found)
 }

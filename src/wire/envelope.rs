@@ -133,13 +133,9 @@ pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
     let mut reader = Reader::new(content)?;
     let read = match reader.kind()? {
         Kind::Object => Read::Object(envelope(&mut reader)?),
-        Kind::Array => {
+        kind @ (Kind::Array | Kind::Text | Kind::Number | Kind::Literal) => {
             reader.skip()?;
-            Read::Array
-        }
-        Kind::Text | Kind::Number | Kind::Literal => {
-            reader.skip()?;
-            Read::Bare
+            if kind == Kind::Array { Read::Array } else { Read::Bare }
         }
     };
     reader.end()?;
@@ -148,9 +144,7 @@ pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
 
 fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
     let mut found = Envelope::default();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             "jsonrpc" => found.jsonrpc = word(reader)?,
             "id" => found.id = name(reader)?,
@@ -161,10 +155,10 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
                 found.has_error |= other == "error";
                 found.has_unknown |= !matches!(other, "result" | "error");
                 found.shadowed |= fold::shadows(other, fold::ENVELOPE);
-                reader.skip()?;
             }
         }
-    }
+        Ok(())
+    })?;
     (found.values, found.longest_key) = (reader.values(), reader.longest_key());
     Ok(found)
 }
@@ -175,9 +169,7 @@ fn params<'a>(reader: &mut Reader<'a>, found: &mut Params<'a>) -> Result<(), Fau
         return Ok(());
     }
     let start = reader.at();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             "name" => found.name = word(reader)?,
             "arguments" => found.arguments = value(reader)?,
@@ -196,10 +188,10 @@ fn params<'a>(reader: &mut Reader<'a>, found: &mut Params<'a>) -> Result<(), Fau
                 found.shadowed_as_call |= fold::shadows(other, fold::CALL);
                 found.shadowed |= fold::shadows(other, fold::PARAMS);
                 found.has_unknown = true;
-                reader.skip()?;
             }
         }
-    }
+        Ok(())
+    })?;
     found.value = Value::Present(Kind::Object, start..reader.at());
     Ok(())
 }
@@ -210,9 +202,7 @@ fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Faul
         return Ok(());
     }
     let start = reader.at();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             fold::PROTOCOL_VERSION => params.protocol_version = word(reader)?,
             fold::CLIENT_INFO => params.meta.client = client(reader)?,
@@ -225,10 +215,10 @@ fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Faul
                 let shadows = fold::shadows_meta(other);
                 params.shadowed_as_call |= shadows;
                 params.shadowed |= shadows;
-                reader.skip()?;
             }
         }
-    }
+        Ok(())
+    })?;
     if let Word::Text(version) = &params.protocol_version {
         params.meta.protocol_version = Some(version.clone().into_owned());
     }
@@ -244,16 +234,14 @@ fn client(reader: &mut Reader<'_>) -> Result<Option<(String, String)>, Fault> {
         return Ok(None);
     }
     let (mut name, mut version) = (Word::Absent, Word::Absent);
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        match &*reader.decoded(&key) {
+    reader.members(|reader, key| {
+        match &*key {
             "name" => name = word(reader)?,
             "version" => version = word(reader)?,
-            _ => {
-                reader.skip()?;
-            }
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     Ok(match (name, version) {
         (Word::Text(name), Word::Text(version)) => Some((name.into_owned(), version.into_owned())),
         _ => None,
@@ -262,8 +250,7 @@ fn client(reader: &mut Reader<'_>) -> Result<Option<(String, String)>, Fault> {
 
 fn word<'a>(reader: &mut Reader<'a>) -> Result<Word<'a>, Fault> {
     if reader.kind()? == Kind::Text {
-        let text = reader.string()?;
-        return Ok(Word::Text(reader.decoded(&text)));
+        return reader.string().map(Word::Text);
     }
     reader.skip()?;
     Ok(Word::Other)

@@ -308,19 +308,15 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
     };
     fits(params)?;
     Ok(Parts {
-        id,
-        method: None,
-        name: (&**name).into(),
         params: span.clone(),
         arguments: params.arguments.span(),
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
-        questions: Vec::new(),
-        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
         has_unknown: message.has_unknown || params.has_unknown,
+        ..Parts::of(id, name)
     })
 }
 
@@ -329,35 +325,26 @@ pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
     let (Word::Text(method), Name::Id(id)) = (&message.method, &message.id) else { return None };
     let params = &message.params;
     Some(Parts {
-        id: id.clone(),
         method: Some(method.clone().into_owned()),
-        name: (&**method).into(),
         params: params.value.span().unwrap_or_default(),
         arguments: params.value.span(),
         meta: params.meta.clone(),
-        request_state: None,
-        input_responses: None,
-        questions: Vec::new(),
-        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
-        has_unknown: false,
+        ..Parts::of(id.clone(), method)
     })
 }
 
 /// Whether the optional members of a call are of their kinds.
 fn fits(params: &Params<'_>) -> Result<(), &'static str> {
-    if !params.arguments.is_absent_or(Kind::Object) {
-        return Err("`arguments` of a call is not an object");
-    }
-    if !params.meta_value.is_absent_or(Kind::Object) {
-        return Err("`_meta` of a call is not an object");
-    }
-    if !params.input_responses.is_absent_or(Kind::Object) {
-        return Err("`inputResponses` of a call is not an object");
-    }
-    if !params.request_state.is_absent_or(Kind::Text) {
-        return Err("`requestState` of a call is not a string");
+    let members = [
+        (&params.arguments, Kind::Object, "`arguments` of a call is not an object"),
+        (&params.meta_value, Kind::Object, "`_meta` of a call is not an object"),
+        (&params.input_responses, Kind::Object, "`inputResponses` of a call is not an object"),
+        (&params.request_state, Kind::Text, "`requestState` of a call is not a string"),
+    ];
+    if let Some((.., what)) = members.into_iter().find(|(value, kind, _)| !value.is_absent_or(*kind)) {
+        return Err(what);
     }
     if params.protocol_version == Word::Other {
         return Err("the protocol version in `_meta` is not a string");

@@ -54,13 +54,11 @@ fn find(reader: &mut Reader<'_>, path: &[&str]) -> Result<Option<Range<usize>>, 
         return Ok(None);
     }
     let mut found = None;
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        if reader.decoded(&key) == *first {
+    reader.members(|reader, key| {
+        if key == *first {
             found = find(reader, rest)?;
-        } else {
-            reader.skip()?;
         }
-    }
+        Ok(())
+    })?;
     Ok(found)
 }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::fold;
 use super::id::Id;
-use super::text::plain_run;
 
 /// The gist of a message in either direction: kind, id, method, and little more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,22 +140,14 @@ impl EnvelopeScanner {
                     Run::Ended(length) => self.go(Place::Nested, length),
                     Run::Open(escape) => self.go(Place::InNestedText(escape), rest.len()),
                 },
-                Place::InKey(escape) => {
-                    let run = text_run(rest, escape);
-                    self.keep(rest, &run);
-                    match run {
-                        Run::Ended(length) => self.key_read(length),
-                        Run::Open(escape) => self.go(Place::InKey(escape), rest.len()),
-                    }
-                }
-                Place::InText(escape) => {
-                    let run = text_run(rest, escape);
-                    self.keep(rest, &run);
-                    match run {
-                        Run::Ended(length) => self.value_read(length),
-                        Run::Open(escape) => self.go(Place::InText(escape), rest.len()),
-                    }
-                }
+                Place::InKey(escape) => match self.keep(rest, escape) {
+                    Run::Ended(length) => self.key_read(length),
+                    Run::Open(escape) => self.go(Place::InKey(escape), rest.len()),
+                },
+                Place::InText(escape) => match self.keep(rest, escape) {
+                    Run::Ended(length) => self.value_read(length),
+                    Run::Open(escape) => self.go(Place::InText(escape), rest.len()),
+                },
                 Place::InBare => self.bare(rest),
                 Place::End | Place::Broken if !byte.is_ascii_whitespace() => self.go(Place::Broken, rest.len()),
                 _ if byte.is_ascii_whitespace() => 1,
@@ -228,20 +219,7 @@ impl EnvelopeScanner {
 
     /// What the message is, all of it having been fed: nothing that is cut off or followed by more.
     pub fn finish(&self) -> Gist {
-        match self.place {
-            Place::End => self.gist(),
-            Place::Start
-            | Place::Key
-            | Place::InKey(_)
-            | Place::Colon
-            | Place::Value
-            | Place::InText(_)
-            | Place::InBare
-            | Place::Nested
-            | Place::InNestedText(_)
-            | Place::AfterValue
-            | Place::Broken => Gist::Unreadable,
-        }
+        if self.place == Place::End { self.gist() } else { Gist::Unreadable }
     }
 
     fn begin(&mut self, byte: u8) {
@@ -317,18 +295,19 @@ impl EnvelopeScanner {
         if end.is_some() { self.value_read(length) } else { length }
     }
 
-    /// Keeps the part of a string that is in `rest`, up to a bound.
-    fn keep(&mut self, rest: &[u8], run: &Run) {
+    /// Runs through a string, and keeps the part of it that is in `rest`, up to a bound.
+    fn keep(&mut self, rest: &[u8], escape: Escape) -> Run {
+        let run = text_run(rest, escape);
         let length = match run {
-            Run::Ended(length) => *length,
+            Run::Ended(length) => length,
             Run::Open(_) => rest.len(),
         };
         // Other values are not kept: their token lacks its closing quote, so it decodes to nothing.
-        let wanted = matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method);
-        if wanted {
+        if matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method) {
             let room = KEPT.saturating_sub(self.token.len()).min(length);
             self.token.extend_from_slice(rest.get(..room).unwrap_or_default());
         }
+        run
     }
 
     fn key_read(&mut self, taken: usize) -> usize {
@@ -386,7 +365,7 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
         Escape::No => 0,
         Escape::Yes => 1,
     };
-    while let Some(found) = rest.get(at..).and_then(special) {
+    while let Some(found) = rest.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += found;
         if rest.get(at) == Some(&b'"') {
             return Run::Ended(at + 1);
@@ -394,15 +373,4 @@ fn text_run(rest: &[u8], escape: Escape) -> Run {
         at += 2;
     }
     Run::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
-}
-
-/// Where the next quote or backslash is. Most strings are short, so the next few bytes are looked at by hand
-/// before a vector search is set up.
-fn special(rest: &[u8]) -> Option<usize> {
-    let near = rest.get(..32).unwrap_or(rest);
-    let run = plain_run(near);
-    if let Some(b'"' | b'\\') = near.get(run) {
-        return Some(run);
-    }
-    memchr::memchr2(b'"', b'\\', rest.get(run..)?).map(|found| run + found)
 }

@@ -14,7 +14,6 @@ use super::shell;
 use super::sql::{self, Dialect};
 use crate::behavior::taxonomy::Action;
 use crate::mcp::tool::Tool;
-use crate::wire::fold::member;
 
 /// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;
@@ -336,7 +335,7 @@ impl<'a> Walk<'a> {
             return false;
         }
         if matches!(choice, Choice::Method | Choice::Act) {
-            let mut listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+            let mut listed = place.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
             // Among others of which none is a method or a change (`pearson`, `kendall`), an unknown word is no method.
             let is_harmless = is_listed && !listed.any(|value| value.as_str().is_some_and(choice::is_act));
             let change = choice::changing(if is_harmless { Choice::Act } else { choice }, text);
