@@ -16,7 +16,7 @@ pub struct Lifecycle {
     phase: Phase,
     /// What the handshake agreed on, until the session is closed.
     revision: Option<Revision>,
-    asked: Option<Asked>,
+    asked: Option<PendingHandshake>,
     host: Option<(String, String)>,
 }
 
@@ -69,7 +69,7 @@ impl InSession {
 
 /// An `initialize` that was not answered yet.
 #[derive(Debug)]
-struct Asked {
+struct PendingHandshake {
     id: Id,
     requested: String,
     confirmed: Confirmed,
@@ -154,7 +154,7 @@ impl Lifecycle {
             let version = text_at(content, "/params/clientInfo/version").unwrap_or_default();
             self.host = Some((name, version));
         }
-        self.asked = Some(Asked {
+        self.asked = Some(PendingHandshake {
             id: id.clone(),
             requested: text_at(content, "/params/protocolVersion").unwrap_or_default(),
             confirmed: Confirmed::NotYet,

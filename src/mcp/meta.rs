@@ -26,7 +26,7 @@ pub enum Carries {
 
 /// The form that the value of a known key has.
 #[derive(Clone, Copy)]
-enum Form {
+enum ValueForm {
     Token,
     /// An object that says what the host is or can do.
     OfHost,
@@ -41,29 +41,29 @@ enum Form {
 /// The keys that a revision gives the `_meta` of a request: from which one to which one.
 ///
 /// The trace is the newest revision's (SEP-414), but older sessions carry it just so.
-const OWN: [(&str, Revision, Revision, Form); 9] = {
+const OWN: [(&str, Revision, Revision, ValueForm); 9] = {
     use Revision::{V2024_11_05 as First, V2025_11_25 as Tasks, V2026_07_28 as Newest};
     [
-        (PROGRESS_TOKEN, First, Newest, Form::Token),
-        (RELATED, Tasks, Tasks, Form::Task),
-        (PROTOCOL_VERSION, Newest, Newest, Form::Token),
-        (CLIENT_INFO, Newest, Newest, Form::OfHost),
-        (CLIENT_CAPABILITIES, Newest, Newest, Form::OfHost),
-        ("io.modelcontextprotocol/logLevel", Newest, Newest, Form::Token),
-        ("traceparent", First, Newest, Form::Trace),
-        ("tracestate", First, Newest, Form::Pairs(TRACE_STATE)),
-        ("baggage", First, Newest, Form::Pairs(BAGGAGE)),
+        (PROGRESS_TOKEN, First, Newest, ValueForm::Token),
+        (RELATED, Tasks, Tasks, ValueForm::Task),
+        (PROTOCOL_VERSION, Newest, Newest, ValueForm::Token),
+        (CLIENT_INFO, Newest, Newest, ValueForm::OfHost),
+        (CLIENT_CAPABILITIES, Newest, Newest, ValueForm::OfHost),
+        ("io.modelcontextprotocol/logLevel", Newest, Newest, ValueForm::Token),
+        ("traceparent", First, Newest, ValueForm::Trace),
+        ("tracestate", First, Newest, ValueForm::Pairs(TRACE_STATE)),
+        ("baggage", First, Newest, ValueForm::Pairs(BAGGAGE)),
     ]
 };
 
 /// What well-known hosts put into every call: Claude Code, Codex, Goose. Codex says what its turn works on, anew in each.
-const OF_HOSTS: [(&str, Form); 6] = [
-    ("claudecode/toolUseId", Form::Token),
-    ("callId", Form::Token),
-    ("threadId", Form::Token),
-    ("sessionId", Form::Token),
-    ("agent-session-id", Form::Token),
-    ("x-codex-turn-metadata", Form::OfHost),
+const OF_HOSTS: [(&str, ValueForm); 6] = [
+    ("claudecode/toolUseId", ValueForm::Token),
+    ("callId", ValueForm::Token),
+    ("threadId", ValueForm::Token),
+    ("sessionId", ValueForm::Token),
+    ("agent-session-id", ValueForm::Token),
+    ("x-codex-turn-metadata", ValueForm::OfHost),
 ];
 
 /// The keys of a call's `_meta` that neither its revision nor a known host puts there, or not with such a value, in their order.
@@ -83,7 +83,7 @@ pub fn unknown_meta(meta: &Value, revision: Option<Revision>) -> Vec<(String, Ca
         .collect()
 }
 
-impl Form {
+impl ValueForm {
     fn fits(self, value: &Value) -> bool {
         match self {
             Self::Token => is_token(value),

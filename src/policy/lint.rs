@@ -4,9 +4,9 @@
 //! Only certain findings: it misses a rule that another one covers in a way that their texts do not show.
 
 use super::class::EffectClass;
-use super::glob::Glob;
+use super::glob::{Glob, Holds};
 use super::rule::{Decision, Policy, Rule};
-use super::when::{About, Predicate, Test};
+use super::when::{About, Predicate, Test, same};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::request;
 
@@ -94,7 +94,7 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
     }
     let one_of = tests.iter().find_map(|test| if let Test::In(all) = test { Some(all) } else { None });
     let equal = tests.iter().find_map(|test| if let Test::Eq(one) = test { Some(one) } else { None });
-    if one_of.zip(equal).is_some_and(|(all, one)| !all.contains(one)) {
+    if one_of.zip(equal).is_some_and(|(all, equal)| !all.iter().any(|one| same(one, equal) == Holds::Yes)) {
         return Some(format!("{arg:?} cannot equal what is not `in` the list"));
     }
     let numbers = above.is_some() || below.is_some();
@@ -164,9 +164,9 @@ pub struct Change {
 }
 
 /// What changed, and whether a rule reads otherwise by it.
-type Kind = (&'static str, fn(&Rule) -> bool);
+type LanguageChange = (&'static str, fn(&Rule) -> bool);
 
-const KINDS: &[Kind] = &[
+const KINDS: &[LanguageChange] = &[
     (
         "a `glob` with :// compares scheme, host, port, path and query one by one, so its wildcards stay inside of a part",
         |rule| has_test(rule, |test| matches!(test, Test::Glob(all) if all.iter().any(Glob::is_address))),

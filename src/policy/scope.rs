@@ -101,9 +101,6 @@ impl Scope {
     }
 
     /// Whether a tool of this name can lie in it, whatever else is found out about it.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub fn may_name(&self, tool: &str) -> Result<(), Outside> {
         self.limits.iter().try_for_each(|limit| match limit {
             Limit::Listed(listed) if !listed.names(tool) => Err(Outside(format!("the scope does not list {tool}"))),
@@ -113,17 +110,11 @@ impl Scope {
     }
 
     /// Whether a tool, or one call of it, lies in the scope.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub fn holds(&self, asked: Asked<'_>) -> Result<(), Outside> {
         self.limits.iter().try_for_each(|limit| limit.holds(asked))
     }
 
     /// The proof for one call, by its tool and by what the call itself was found to do.
-    ///
-    /// # Errors
-    /// Why the call lies outside.
     pub fn admit(&self, call: &Call, asks: Asks<'_>) -> Result<InScope, Outside> {
         match (asks, call.method()) {
             (Asks::Tool(asked), _) => self.holds(asked)?,
@@ -144,9 +135,6 @@ impl Scope {
 
     /// Whether a request of the host's other than a call may pass, by its method and `params`: what only lists passes, contents
     /// must lie within every limit, and anything else asks.
-    ///
-    /// # Errors
-    /// Why it lies outside.
     pub fn admits(&self, server: &str, method: &str, params: &Value, revision: Revision) -> Result<Admission, Outside> {
         match request::standing(method, revision) {
             _ if self.is_whole() => Ok(Admission::Passes),

@@ -11,7 +11,7 @@ use super::digest::{Digest, Hasher};
 use super::envelope::Meta;
 use super::fold::{self, in_pointer};
 use super::id::Id;
-use super::inputs::{Inputs, Question};
+use super::inputs::{InputRequest, Inputs};
 use super::json::Json;
 use super::line::Line;
 use super::strict::Reader;
@@ -57,7 +57,7 @@ pub(super) struct Parts {
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
     /// The requests inside an answer.
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<InputRequest>,
     /// What that answer is to.
     pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::fold;
-use super::strict::{Fault, Kind, Reader};
+use super::strict::{Fault, JsonKind, Reader};
 
 /// The member that holds them, by keys of the server's choice.
 const INPUTS: &str = "inputRequests";
@@ -14,14 +14,14 @@ const INPUTS: &str = "inputRequests";
 pub struct Inputs {
     /// Where the object that holds them begins and ends.
     pub(super) span: Range<usize>,
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<InputRequest>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
 }
 
 /// One request: its method, decoded, and where its `params` are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct InputRequest {
     pub(super) method: String,
     pub(super) params: Option<Range<usize>>,
 }
@@ -58,7 +58,7 @@ pub fn read(content: &[u8]) -> Result<Option<Inputs>, Odd> {
     let mut reader = Reader::new(content)?;
     let (mut found, mut odd) = (None, None);
     reader.members(|reader, key| {
-        if matches!(&*key, "result" | "params") && reader.kind()? == Kind::Object {
+        if matches!(&*key, "result" | "params") && reader.kind()? == JsonKind::Object {
             reader.members(|reader, key| body(reader, &key, &mut found, &mut odd))?;
         }
         Ok(())
@@ -76,7 +76,7 @@ pub fn read(content: &[u8]) -> Result<Option<Inputs>, Odd> {
 fn body(
     reader: &mut Reader<'_>,
     key: &str,
-    found: &mut Option<(Range<usize>, Vec<Question>)>,
+    found: &mut Option<(Range<usize>, Vec<InputRequest>)>,
     odd: &mut Option<Odd>,
 ) -> Result<(), Fault> {
     if key != INPUTS {
@@ -85,7 +85,7 @@ fn body(
         }
         return Ok(());
     }
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         let value = reader.skip()?;
         // Every reader takes null for no requests.
         if reader.raw(value) != "null" {
@@ -105,14 +105,14 @@ fn body(
     Ok(())
 }
 
-fn question(reader: &mut Reader<'_>) -> Result<Result<Question, Odd>, Fault> {
-    if reader.kind()? != Kind::Object {
+fn question(reader: &mut Reader<'_>) -> Result<Result<InputRequest, Odd>, Fault> {
+    if reader.kind()? != JsonKind::Object {
         return Ok(Err(Odd::NoRequest));
     }
     let (mut method, mut params, mut shadowed) = (None, None, false);
     reader.members(|reader, key| {
         match &*key {
-            "method" if reader.kind()? == Kind::Text => method = Some(reader.string()?.into_owned()),
+            "method" if reader.kind()? == JsonKind::Text => method = Some(reader.string()?.into_owned()),
             "params" => params = Some(reader.skip()?),
             key => shadowed |= fold::shadows(key, &["method", "params"]),
         }
@@ -121,6 +121,6 @@ fn question(reader: &mut Reader<'_>) -> Result<Result<Question, Odd>, Fault> {
     Ok(match method {
         _ if shadowed => Err(Odd::ShadowedInside),
         None => Err(Odd::NoMethod),
-        Some(method) => Ok(Question { method, params }),
+        Some(method) => Ok(InputRequest { method, params }),
     })
 }

@@ -1,5 +1,7 @@
 //! Numbers as texts: the digits that records have, and counts as people read them, with the noun in its number. Knows no noun.
 
+use std::fmt::Write as _;
+
 /// `1 call`, `12 calls`, `1,204 calls`. Where an `s` does not do, both forms: `entry|entries`, `call waits|calls wait`.
 pub fn counted(n: impl TryInto<u64>, thing: &str) -> String {
     let n: u64 = n.try_into().unwrap_or(u64::MAX);
@@ -27,17 +29,6 @@ pub fn grouped(n: impl TryInto<u64>) -> String {
 
 /// A number of so many digits at least.
 pub fn push_number(out: &mut String, number: u64, digits: usize) {
-    let mut text = [b'0'; 20];
-    let (mut left, mut written) = (number, 0);
-    for place in text.iter_mut().rev() {
-        if left == 0 && written >= digits {
-            break;
-        }
-        // A digit is one byte.
-        *place = b'0' + u8::try_from(left % 10).unwrap_or_default();
-        left /= 10;
-        written += 1;
-    }
-    let digits = text.get(text.len() - written..).unwrap_or_default();
-    out.push_str(std::str::from_utf8(digits).unwrap_or_default());
+    // Writing to a String does not fail.
+    let _ = write!(out, "{number:0digits$}");
 }

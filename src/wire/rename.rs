@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::id::Id;
 use super::line::Line;
 use super::stream::EnvelopeScanner;
-use super::strict::{Fault, Kind, Reader};
+use super::strict::{Fault, JsonKind, Reader};
 
 /// A response under another id; `None` where it has no unambiguous one. Read as tolerantly as any line of a server.
 pub fn with_id(line: &Line, id: &Id) -> Option<Line> {
@@ -49,7 +49,7 @@ pub fn span(content: &[u8], path: &[&str]) -> Result<Option<Range<usize>>, Fault
 
 fn find(reader: &mut Reader<'_>, path: &[&str]) -> Result<Option<Range<usize>>, Fault> {
     let Some((first, rest)) = path.split_first() else { return reader.skip().map(Some) };
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         reader.skip()?;
         return Ok(None);
     }

@@ -10,7 +10,7 @@ pub const DEPTH: usize = 64;
 
 /// What kind of value is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     Object,
     Array,
     Text,
@@ -52,14 +52,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The kind of the value that is next.
-    pub fn kind(&mut self) -> Result<Kind, Fault> {
+    pub fn kind(&mut self) -> Result<JsonKind, Fault> {
         self.space()?;
         match self.peek() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::Text),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f' | b'n') => Ok(Kind::Literal),
+            Some(b'{') => Ok(JsonKind::Object),
+            Some(b'[') => Ok(JsonKind::Array),
+            Some(b'"') => Ok(JsonKind::Text),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonKind::Number),
+            Some(b't' | b'f' | b'n') => Ok(JsonKind::Literal),
             _ => self.fault(Flaw::Syntax),
         }
     }
@@ -70,13 +70,13 @@ impl<'a> Reader<'a> {
         let kind = self.kind()?;
         let start = self.at;
         match kind {
-            Kind::Object => self.members(|_, _| Ok(()))?,
-            Kind::Array => self.items(|_| {})?,
-            Kind::Text => {
+            JsonKind::Object => self.members(|_, _| Ok(()))?,
+            JsonKind::Array => self.items(|_| {})?,
+            JsonKind::Text => {
                 self.token()?;
             }
-            Kind::Number => self.number()?,
-            Kind::Literal => self.literal()?,
+            JsonKind::Number => self.number()?,
+            JsonKind::Literal => self.literal()?,
         }
         Ok(start..self.at)
     }
@@ -424,24 +424,11 @@ impl Text {
     #[inline]
     fn is_reserved(&self, whole: &str) -> bool {
         const RESERVED: &str = "$serde_json::private::";
-        match self.writing {
-            Writing::Plain => self.end - self.start >= RESERVED.len() && self.raw(whole).starts_with(RESERVED),
-            Writing::Escaped => self.decoded(whole).starts_with(RESERVED),
-        }
+        self.decoded(whole).starts_with(RESERVED)
     }
 
     fn raw<'a>(&self, whole: &'a str) -> &'a str {
         whole.get(self.start..self.end).unwrap_or_default()
-    }
-
-    #[inline]
-    fn same(&self, other: &Self, whole: &str) -> bool {
-        match (self.writing, other.writing) {
-            (Writing::Plain, Writing::Plain) => {
-                self.end - self.start == other.end - other.start && self.raw(whole) == other.raw(whole)
-            }
-            _ => self.decoded(whole) == other.decoded(whole),
-        }
     }
 }
 
@@ -451,7 +438,7 @@ const FEW: usize = 12;
 /// A key that is twice among `keys`, once decoded. Never quadratic.
 fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
     if keys.len() <= FEW {
-        let before = |i: usize, key: &Text| keys.iter().take(i).any(|other| key.same(other, whole));
+        let before = |i: usize, key: &Text| keys.iter().take(i).any(|other| key.decoded(whole) == other.decoded(whole));
         return keys.iter().enumerate().find_map(|(i, key)| before(i, key).then_some(key));
     }
     let mut seen = HashSet::with_capacity(keys.len());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
@@ -23,18 +22,6 @@ const KEYS: &[&str] = &[
     "when", "unless", "expires", "note", "disabled", "match", "not_match",
 ];
 
-/// The part of a rule that was read. Its id and decision are in it once they are known to be usable.
-#[derive(Default)]
-struct Draft {
-    rule: Rule,
-    id: Option<(Span, Option<String>)>,
-    decision: Option<Option<Decision>>,
-    tool_at: Option<Span>,
-    unless_at: Option<Span>,
-    disabled: bool,
-    examples: Vec<(Span, Example, Value)>,
-}
-
 /// Reads all rules of a document: those that decide, and those that are switched off.
 pub(super) fn read_all<'t>(
     reading: &mut Reading<'t>,
@@ -51,89 +38,87 @@ pub(super) fn read_all<'t>(
         let Some(table) = reading.table(item, "rule") else {
             continue;
         };
-        let draft = read(reading, table);
-        let list = if draft.disabled { &mut disabled } else { &mut rules };
-        let Some((at, rule)) = finish(reading, draft, &item.span(), roots) else {
+        let Some((at, rule)) = read(reading, table, &item.span(), roots) else {
             continue;
         };
         if let Some(first) = lines.insert(rule.id.clone(), rule.line) {
             let what = format!("the id {:?} is taken by the rule in line {first}", rule.id);
             reading.problem(at, what, "give each rule its own id: the log names rules by it");
         }
-        list.push(rule);
+        let is_off = table.get("disabled").and_then(|value| reading.switch(value, "disabled")).unwrap_or_default();
+        if is_off { &mut disabled } else { &mut rules }.push(rule);
     }
     (rules, disabled)
 }
 
-fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>) -> Draft {
-    let mut draft = Draft::default();
-    for (key, value) in table {
-        match key.get_ref().as_ref() {
-            "id" => draft.id = Some((value.span(), read_id(reading, value))),
-            "decision" => draft.decision = Some(reading.word(value, "decision", Decision::WORDS)),
-            "server" => draft.rule.server = globs(reading, value, "server", Glob::new),
-            "method" => draft.rule.method = methods(reading, value),
-            "tool" => {
-                draft.rule.tool = globs(reading, value, "tool", ToolGlob::new);
-                draft.tool_at = Some(key.span());
-            }
-            "mutability" => draft.rule.mutability = reading.word(value, "mutability", Mutability::WORDS),
-            "action" => draft.rule.action = any_of(reading, value, "action", Action::WORDS),
-            "output_domain" => {
-                draft.rule.output_domain = any_of(reading, value, "output_domain", OutputDomain::WORDS);
-            }
-            "identity" => draft.rule.identity = identities(reading, value),
-            "capability" => draft.rule.capability = globs(reading, value, "capability", Glob::new),
-            "when" => draft.rule.when = condition::read_all(reading, value, "when"),
-            "unless" => {
-                draft.rule.unless = condition::read_all(reading, value, "unless");
-                draft.unless_at = Some(key.span());
-            }
-            "expires" => draft.rule.expires = end_of(reading, value),
-            "note" => draft.rule.note = reading.text(value, "note"),
-            "disabled" => draft.disabled = reading.switch(value, "disabled").unwrap_or_default(),
-            "match" => draft.examples.extend(condition::read_examples(reading, value, Example::Matches)),
-            "not_match" => draft.examples.extend(condition::read_examples(reading, value, Example::Differs)),
-            other => reading.unknown_key(key.span(), other, KEYS),
-        }
-    }
-    draft
-}
-
-/// Makes the rule, with the place of its id; `None` when it has no usable id or decision.
-fn finish(reading: &mut Reading<'_>, draft: Draft, at: &Span, roots: &Roots) -> Option<(Span, Rule)> {
-    if draft.id.is_none() {
+/// Reads one rule, with the place of its id; `None` when it has no usable id or decision.
+fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &Roots) -> Option<(Span, Rule)> {
+    reading.check_keys(table, KEYS);
+    let id = table.get("id").map(|value| (value.span(), read_id(reading, value)));
+    if id.is_none() {
         let hint = "add `id = \"a-short-name\"`: the log names rules by it";
         reading.problem(at.clone(), "a rule without an id", hint);
     }
-    if draft.decision.is_none() {
+    let decision = table.get("decision").map(|value| reading.word(value, "decision", Decision::WORDS));
+    if decision.is_none() {
         let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"";
         reading.problem(at.clone(), "a rule without a decision", hint);
     }
-    let decision = draft.decision??;
-    if decision == Decision::Allow {
-        if let Some(at) = draft.unless_at {
+    let mut rule = Rule {
+        server: list(reading, table, "server", |reading, value, key| globs(reading, value, key, Glob::new)),
+        method: list(reading, table, "method", methods),
+        tool: list(reading, table, "tool", |reading, value, key| globs(reading, value, key, ToolGlob::new)),
+        mutability: reading.word_at(table, "mutability", Mutability::WORDS),
+        action: list(reading, table, "action", |reading, value, key| any_of(reading, value, key, Action::WORDS)),
+        output_domain: list(reading, table, "output_domain", |reading, value, key| {
+            any_of(reading, value, key, OutputDomain::WORDS)
+        }),
+        identity: list(reading, table, "identity", identities),
+        capability: list(reading, table, "capability", |reading, value, key| globs(reading, value, key, Glob::new)),
+        when: list(reading, table, "when", condition::read_all),
+        unless: list(reading, table, "unless", condition::read_all),
+        expires: table.get("expires").and_then(|value| end_of(reading, value)),
+        note: table.get("note").and_then(|value| reading.text(value, "note")),
+        ..Rule::default()
+    };
+    let mut examples = list(reading, table, Example::Matches.key(), condition::read_examples);
+    let matching = examples.len();
+    examples.extend(list(reading, table, Example::Differs.key(), condition::read_examples));
+    rule.decision = decision??;
+    if rule.decision == Decision::Allow {
+        if let Some((key, _)) = table.get_key_value("unless") {
             let hint = "say in `when` what it is for";
-            reading.problem(at, "`unless` loosens an ask or a deny; an allow has nothing to loosen", hint);
+            reading.problem(key.span(), "`unless` loosens an ask or a deny; an allow has nothing to loosen", hint);
         }
-        condition::check_allow(reading, at, &draft.rule.when);
+        condition::check_allow(reading, at, &rule.when);
     }
-    if let (Some(at), false) = (draft.tool_at, draft.rule.method.is_empty()) {
+    if let (Some((key, _)), false) = (table.get_key_value("tool"), rule.method.is_empty()) {
         let hint = "leave `method` out: a rule without it is about tools/call; another request's name is an argument, \
             `when = [{ arg = \"name\", eq = \"...\" }]`";
-        reading.problem(at, "only tools/call has a tool, and this rule names a `method`", hint);
+        reading.problem(key.span(), "only tools/call has a tool, and this rule names a `method`", hint);
     }
-    let (place, id) = draft.id?;
-    let (line, _) = reading.place(at.start);
-    let rule = Rule { id: id?, decision, line, ..draft.rule };
+    let (place, id) = id?;
+    (rule.line, _) = reading.place(at.start);
+    rule.id = id?;
     // An example has only arguments: it is taken to have the hazards, the effect and the rate that the rule asks for.
     let on_arguments = |list: &[Predicate]| list.iter().filter(|one| one.is_about_arguments()).cloned().collect();
     let tested = Rule { when: on_arguments(&rule.when), unless: on_arguments(&rule.unless), ..rule.clone() };
-    for (at, example, arguments) in draft.examples {
+    for (index, (at, arguments)) in examples.into_iter().enumerate() {
+        let example = if index < matching { Example::Matches } else { Example::Differs };
         let part = conditions_on_arguments(&tested, &arguments, roots);
         condition::check_example(reading, at, example, part, &tested);
     }
     Some((place, rule))
+}
+
+/// What a reader makes of the value under a key; nothing where the key is missing.
+fn list<'t, T>(
+    reading: &mut Reading<'t>,
+    table: &DeTable<'t>,
+    key: &str,
+    read: impl FnOnce(&mut Reading<'t>, &Spanned<DeValue<'t>>, &str) -> Vec<T>,
+) -> Vec<T> {
+    table.get(key).map(|value| read(reading, value, key)).unwrap_or_default()
 }
 
 /// Reasons, records and answers to the agent name the id, so it is a plain word.
@@ -149,8 +134,8 @@ fn read_id(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<St
 }
 
 /// Globs over methods. One that could only name what is never held would be a rule that never decides.
-fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Glob> {
-    reading.each(value, "method", |text| match Glob::new(text) {
+fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<Glob> {
+    reading.each(value, key, |text| match Glob::new(text) {
         Ok(_) if !request::is_ruled(text) => Err((
             format!("a rule cannot cover {text:?}: the session and its notifications depend on it"),
             "name a request like resources/read, sampling/createMessage or tasks/*",
@@ -164,9 +149,9 @@ fn methods(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Glob>
 }
 
 /// There are few enough identities to know the hash of each, so a typing mistake is a problem instead of a rule that never matches.
-fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Vec<Identity> {
+fn identities(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>, key: &str) -> Vec<Identity> {
     const HINT: &str = "write its 16 hex characters, or its words like MUTATES|UPDATE|CONTENT";
-    reading.each(value, "identity", |text| {
+    reading.each(value, key, |text| {
         let found = text.parse().ok().or_else(|| Identity::all().find(|identity| identity.hash() == text));
         found.ok_or_else(|| (format!("{text:?} is not a behavioral identity"), HINT))
     })
