@@ -1,5 +1,6 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
+mod approvals;
 mod beforehand;
 mod conditions;
 mod confidence;

@@ -211,7 +211,7 @@ impl Imported {
     fn drop_what_cannot_loosen(&mut self) {
         let left_out = std::mem::take(&mut self.stricter);
         let narrowed = |one: &Carried| {
-            let meets = |(server, tool): &(_, _)| may_meet(server, &one.server) && may_meet(tool, &one.tool);
+            let meets = |(server, tool): &(String, String)| may_meet(server, &one.server) && may_meet(tool, &one.tool);
             one.decision == Decision::Allow && left_out.iter().any(meets)
         };
         self.drop_all(narrowed, "something stricter about it was left out");

@@ -45,6 +45,18 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
             let what = format!("rule {id} names a tool and no server: it allows that tool on every server");
             warn(what, "name its server, or write server = \"*\" if every server is meant");
         }
+        let asks_too =
+            |other: &&Rule| other.decision == Decision::Ask && !std::ptr::eq(*other, rule) && !expired(other);
+        let excludes = |other: &&Rule| reaches(other, rule) && !rule.terms.joined(&other.terms).can_be_met();
+        if rule.terms.signers.is_some()
+            && let Some(other) = policy.rules.iter().filter(asks_too).find(excludes)
+        {
+            let what = format!(
+                "rule {id} asks for an approval that no signer can give: rule {} names other signers",
+                other.id
+            );
+            warn(what, "name the same signers in both");
+        }
         if let Some(why) = never_matches(rule) {
             warn(format!("rule {id} can never match: {why}"), "fix the part that contradicts the other");
         } else if let Some(shadow) = policy.rules.iter().find(|other| !expired(other) && covers(other, rule)) {
@@ -106,15 +118,19 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
 
 const WILD: [char; 4] = ['*', '?', '[', '\\'];
 
-/// Whether a stricter rule matches every call that `rule` matches, judged by their texts.
-pub(super) fn covers(shadow: &Rule, rule: &Rule) -> bool {
+/// Whether a stricter rule matches every call that `rule` matches.
+fn covers(shadow: &Rule, rule: &Rule) -> bool {
+    shadow.decision > rule.decision && reaches(shadow, rule)
+}
+
+/// Whether one rule matches every call that another matches, judged by their texts.
+fn reaches(shadow: &Rule, rule: &Rule) -> bool {
     let outlives = match (shadow.expires, rule.expires) {
         (None, _) => true,
         (Some(_), None) => false,
         (Some(shadow), Some(rule)) => shadow >= rule,
     };
-    shadow.decision > rule.decision
-        && outlives
+    outlives
         && shadow.unless.is_empty()
         && within(&rule.server, &shadow.server, is_within)
         && about_as_much(&shadow.method, &rule.method)

@@ -13,11 +13,13 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
+use crate::signing::grade::Required;
 use crate::wire::digest::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
-const TOP: &[&str] = &["version", "defaults", "rule"];
+const TOP: &[&str] = &["version", "defaults", "operator", "rule"];
+const OPERATOR: &[&str] = &["signed"];
 const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
 const ASKING: Defaults = Defaults {
     pure: Decision::Ask,
@@ -47,7 +49,11 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         Some(value) => version(&mut reading, value),
         None => reading.problem(0..0, "the file does not say which version it has", "begin it with `version = 1`"),
     }
-    let given = table.get("defaults").map(|value| defaults(&mut reading, value)).unwrap_or_default();
+    let mut given = table.get("defaults").map(|value| defaults(&mut reading, value)).unwrap_or_default();
+    if let Some(operator) = table.get("operator").and_then(|value| reading.table(value, "operator")) {
+        reading.check_keys(operator, OPERATOR);
+        given.signed = reading.word_at(operator, "signed", Required::WORDS);
+    }
     let (rules, disabled) =
         table.get("rule").map(|value| rule::read_all(&mut reading, value, roots)).unwrap_or_default();
     let problems = reading.finish();
@@ -57,6 +63,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     Ok(Policy {
         defaults: given.completed(),
         given,
+        signed: given.signed.unwrap_or_default(),
         rules,
         disabled,
         allows_count: true,
@@ -72,6 +79,7 @@ pub fn everything_asks(banner: String) -> Policy {
     Policy {
         defaults: ASKING,
         given: Given::default(),
+        signed: Required::default(),
         rules: Vec::new(),
         disabled: Vec::new(),
         allows_count: false,
@@ -115,6 +123,7 @@ fn defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Give
         first_use: reading.word_at(table, "first_use", FirstUse::WORDS),
         new: reading.word_at(table, "new", NewDefault::WORDS),
         hazard: reading.word_at(table, "hazard", Decision::WORDS),
+        signed: None,
     }
 }
 

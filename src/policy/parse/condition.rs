@@ -225,7 +225,7 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
     bounds
 }
 
-fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
+pub(super) fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
     let number = value.get_ref().as_integer()?;
     usize::from_str_radix(number.as_str(), number.radix()).ok()
 }

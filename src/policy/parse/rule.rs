@@ -1,6 +1,6 @@
 //! One `[[rule]]`: its keys, and what must hold between them. Conditions are read next door.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -14,12 +14,13 @@ use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span, any_of, globs};
 use crate::policy::rule::{Decision, Rule, ToolGlob};
+use crate::policy::terms::{ApprovalTerms, ApproverKind, MOST_APPROVALS};
 use crate::policy::under::Roots;
 use crate::policy::when::Predicate;
 
 const KEYS: &[&str] = &[
     "id", "decision", "server", "method", "tool", "mutability", "action", "output_domain", "identity", "capability",
-    "when", "unless", "expires", "note", "disabled", "match", "not_match",
+    "when", "unless", "approvals", "signers", "other", "expires", "note", "disabled", "match", "not_match",
 ];
 
 /// Reads all rules of a document: those that decide, and those that are switched off.
@@ -85,6 +86,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
     let matching = examples.len();
     examples.extend(list(reading, table, Example::Differs.key(), condition::read_examples));
     rule.decision = decision??;
+    rule.terms = terms(reading, table, rule.decision);
     if rule.decision == Decision::Allow {
         if let Some((key, _)) = table.get_key_value("unless") {
             let hint = "say in `when` what it is for";
@@ -119,6 +121,51 @@ fn list<'t, T>(
     read: impl FnOnce(&mut Reading<'t>, &Spanned<DeValue<'t>>, &str) -> Vec<T>,
 ) -> Vec<T> {
     table.get(key).map(|value| read(reading, value, key)).unwrap_or_default()
+}
+
+/// What an approval needs; only a rule that asks has such keys.
+fn terms<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, decision: Decision) -> ApprovalTerms {
+    const TERMS: [&str; 3] = ["approvals", "signers", "other"];
+    for (key, _) in TERMS.iter().filter_map(|key| table.get_key_value(*key)) {
+        if decision != Decision::Ask {
+            let what = format!("`{}` is about approvals, and this rule does not ask", key.get_ref());
+            reading.problem(key.span(), what, "write decision = \"ask\", or take it out");
+        }
+    }
+    let mut terms = ApprovalTerms::default();
+    if let Some(value) = table.get("approvals") {
+        let count = condition::count(value).and_then(|count| u32::try_from(count).ok());
+        match count.filter(|count| (1..=MOST_APPROVALS).contains(count)) {
+            Some(count) => terms.approvals = count,
+            None => {
+                let what = format!("`approvals` cannot be {}", reading.source(value.span()));
+                reading.problem(value.span(), what, format!("write a number from 1 to {MOST_APPROVALS}"));
+            }
+        }
+    }
+    if table.get("other").and_then(|value| reading.switch(value, "other")).unwrap_or_default() {
+        terms.by = ApproverKind::Others;
+    }
+    if let Some(value) = table.get("signers") {
+        let named: BTreeSet<String> = reading.each(value, "signers", principal).into_iter().collect();
+        let (needed, count, is_named) = (terms.approvals, named.len(), !named.is_empty());
+        terms.signers = Some(named);
+        if is_named && !terms.can_be_met() {
+            let what = format!("this can never be approved: it needs {needed} different signers, and names {count}");
+            reading.problem(value.span(), what, "name more signers, or ask for fewer approvals");
+        }
+    }
+    terms
+}
+
+/// A name in the list of allowed signers, which is no pattern and no list.
+fn principal(text: &str) -> Result<String, (String, &'static str)> {
+    let is_odd = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '"' | '*' | '?' | '!');
+    if text.is_empty() || text.len() > 256 || text.contains(is_odd) {
+        let hint = "write one principal of the list of allowed signers, like \"ada@example.org\", without wildcards";
+        return Err((format!("`signers` cannot name {text:?}"), hint));
+    }
+    Ok(text.to_owned())
 }
 
 /// Reasons, records and answers to the agent name the id, so it is a plain word.
