@@ -240,7 +240,7 @@ pub fn open_record(desk: &mut Desk, link: Result<(), Break>) {
         decision: Decision::Allow,
         why: "no: { arg = \"path\", under = \"~/scratch\" } does not hold".into(),
     };
-    let reason = "Changes something, and no rule covers it".into();
+    let reason = "Changes something, and no rule covers it";
     let ruling = Ruling::of(Decision::Ask, reason);
     let opened = Opened {
         explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
