@@ -191,10 +191,8 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
 }
 
 fn scalar(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
-    let found = match value.get_ref() {
-        DeValue::Array(_) | DeValue::Table(_) => None,
-        single => json(single),
-    };
+    let is_single = !matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_));
+    let found = if is_single { json(value.get_ref()) } else { None };
     reading.or_wrong_type(found, value, key, "a text in quotes, a number, true or false")
 }
 
