@@ -1,5 +1,6 @@
 //! policy: one line per ruling, in the words of the domain; every problem of a file; what must hold for any rules.
 
+mod approvals;
 mod beforehand;
 mod conditions;
 mod confidence;
@@ -14,9 +15,12 @@ mod methods;
 mod parsing;
 mod properties;
 mod replaying;
+mod roles;
 mod schema;
+mod scopes;
 mod spellings;
 mod total;
+mod wording;
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::hazards::{Hazard, HazardKind};

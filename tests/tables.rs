@@ -14,6 +14,7 @@ mod behavior;
 mod capability;
 mod home;
 mod hosts;
+mod mcp;
 mod paper;
 mod policy;
 mod signing;

@@ -1,10 +1,14 @@
 //! Lines, sorting, answers and edits: one line per case, in the words of the protocol. Attacks stand in `attacks/`.
 
 mod call;
+mod inputs;
 mod line;
+mod number;
+mod rename;
 mod reply;
 mod stream;
 mod strict;
+mod task;
 
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::line::Line;

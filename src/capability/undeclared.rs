@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::wire::fold::{Fields, field, in_pointer, member};
+use crate::wire::fold::in_pointer;
 
 /// Schema nodes looked at for one call; honest arguments need a few hundred.
 const MAX_WORK: usize = 50_000;
@@ -98,10 +98,10 @@ impl<'a> Finder<'a> {
         }
         let is_root = self.path.is_empty();
         let declares = |schema: &&&Map<String, Value>| {
-            let properties = field(schema, "properties").and_then(Value::as_object);
+            let properties = schema.get("properties").and_then(Value::as_object);
             // Below the top, an author writes an empty list for "some object".
             properties.is_some_and(|properties| is_root || !properties.is_empty())
-                || field(schema, "additionalProperties") == Some(&Value::Bool(false))
+                || schema.get("additionalProperties") == Some(&Value::Bool(false))
         };
         let is_closed = place.schemas.iter().any(|schema| declares(&schema)) && !place.schemas.iter().any(|s| open(s));
         for (key, field) in fields {
@@ -133,7 +133,7 @@ impl<'a> Finder<'a> {
 
     fn list(&mut self, place: &Alternatives<'a>, items: &[Value]) {
         let first = |schema: &&'a Map<String, Value>| {
-            ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array())
+            ["prefixItems", "items"].iter().find_map(|key| schema.get(*key)?.as_array())
         };
         let prefix = place.schemas.iter().filter_map(first).map(Vec::len).max().unwrap_or_default();
         // Behind the items that have a schema of their own, all have the same: it is laid out once.
@@ -187,9 +187,9 @@ impl<'a> Finder<'a> {
         if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
             return Reads::Keys;
         }
-        let known = Fields::of(schema);
-        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array());
-        let dependent = known.get("dependentSchemas").and_then(Value::as_object);
+
+        let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
+        let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
         let parts = branches.map(Vec::len).sum::<usize>() + dependent.map_or(0, Map::len);
         if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
             place.takes = Takes::Anything;
@@ -197,16 +197,16 @@ impl<'a> Finder<'a> {
             return Reads::Nothing;
         }
         place.schemas.push(schema);
-        let mut says = of_itself(known);
-        if let Some(reference) = known.get("$ref") {
+        let mut says = of_itself(schema);
+        if let Some(reference) = schema.get("$ref") {
             match reference.as_str().and_then(|text| self.root.pointer(text.strip_prefix('#')?)) {
                 Some(target) => says = says.max(self.gather(target, place, depth + 1)),
                 // An anchor, or a place outside: not ours to read.
                 None => place.takes = Takes::Anything,
             }
         }
-        let all = known.get("allOf").and_then(Value::as_array).into_iter().flatten();
-        let conditions = ["if", "then", "else"].iter().filter_map(|key| known.get(key));
+        let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        let conditions = ["if", "then", "else"].iter().filter_map(|key| schema.get(*key));
         // A condition such as `{"required": [...]}`, or `true`, declares nothing and opens nothing.
         for joined in all.chain(conditions).chain(dependent.into_iter().flat_map(Map::values)) {
             if joined.is_object() {
@@ -214,7 +214,7 @@ impl<'a> Finder<'a> {
             }
         }
         let beside = says;
-        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| known.get(key)?.as_array()).flatten() {
+        for branch in ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten() {
             // Where properties are declared already, a branch only adds to them; where none are, it is all that is said
             // of keys.
             if beside == Reads::Keys && branch.is_object() {
@@ -230,48 +230,47 @@ impl<'a> Finder<'a> {
 
 /// Whether a schema takes keys that it does not name.
 fn open(schema: &Map<String, Value>) -> bool {
-    let open = |key| field(schema, key).is_some_and(|rest: &Value| *rest != Value::Bool(false));
-    open("additionalProperties") || open("unevaluatedProperties") || field(schema, "patternProperties").is_some()
+    let open = |key: &str| schema.get(key).is_some_and(|rest: &Value| *rest != Value::Bool(false));
+    open("additionalProperties") || open("unevaluatedProperties") || schema.get("patternProperties").is_some()
 }
 
 /// What a schema says of the value under a key; `None` where it says nothing.
 fn of_key<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     const ANYTHING: &Value = &Value::Bool(true);
-    if let Some(property) = field(schema, "properties").and_then(|properties| member(properties, key)) {
+    if let Some(property) = schema.get("properties").and_then(|properties| properties.get(key)) {
         return Some(property);
     }
-    if field(schema, "patternProperties").is_some() {
+    if schema.get("patternProperties").is_some() {
         return Some(ANYTHING);
     }
-    let rest = field(schema, "additionalProperties").or_else(|| field(schema, "unevaluatedProperties"));
+    let rest = schema.get("additionalProperties").or_else(|| schema.get("unevaluatedProperties"));
     rest.filter(|rest| **rest != Value::Bool(false))
 }
 
 /// What the schemas say of one item of a list.
 fn of_item<'a>(place: &Alternatives<'a>, at: usize) -> Vec<&'a Value> {
     let of = |schema: &&'a Map<String, Value>| {
-        let first = ["prefixItems", "items"].iter().find_map(|key| field(schema, key)?.as_array());
-        let rest =
-            || field(schema, "items").filter(|items| !items.is_array()).or_else(|| field(schema, "additionalItems"));
+        let first = ["prefixItems", "items"].iter().find_map(|key| schema.get(*key)?.as_array());
+        let rest = || schema.get("items").filter(|items| !items.is_array()).or_else(|| schema.get("additionalItems"));
         first.and_then(|first| first.get(at)).or_else(rest)
     };
     place.schemas.iter().filter_map(of).collect()
 }
 
-fn of_itself(schema: Fields<'_>) -> Reads {
+fn of_itself(schema: &Map<String, Value>) -> Reads {
     const WORDS: [&str; 6] =
         ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "items", "prefixItems"];
-    if WORDS.iter().any(|word| schema.get(word).is_some()) { Reads::Keys } else { Reads::Nothing }
+    if WORDS.iter().any(|word| schema.contains_key(*word)) { Reads::Keys } else { Reads::Nothing }
 }
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {
     let nested = |name: &Value| name == "object" || name == "array";
-    let itself = match field(schema, "type") {
+    let itself = match schema.get("type") {
         Some(Value::Array(names)) => names.iter().any(nested),
         Some(name) => nested(name),
         None => true,
     };
-    let mut all = field(schema, "allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    let mut all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
     itself && all.all(admits_nested)
 }
 

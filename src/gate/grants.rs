@@ -217,8 +217,7 @@ impl Grants {
         match are_for_it().find(|grant| grant.card.dangerous || care == Care::Plain) {
             Some(grant) => {
                 let reason = format!("{} covers it, given with {}", grant.card.id, grant.card.ticket);
-                let ruling =
-                    Ruling { decision: Decision::Allow, rule: Some(grant.card.id.clone()), reason: reason.into() };
+                let ruling = Ruling { rule: Some(grant.card.id.clone()), ..Ruling::of(Decision::Allow, reason) };
                 as_it_was(ruling, false)
             }
             None => as_it_was(ruling, care == Care::Unseen),

@@ -26,7 +26,7 @@ pub enum Carries {
 
 /// The form that the value of a known key has.
 #[derive(Clone, Copy)]
-enum Form {
+enum ValueForm {
     Token,
     /// An object that says what the host is or can do.
     OfHost,
@@ -41,29 +41,29 @@ enum Form {
 /// The keys that a revision gives the `_meta` of a request: from which one to which one.
 ///
 /// The trace is the newest revision's (SEP-414), but older sessions carry it just so.
-const OWN: [(&str, Revision, Revision, Form); 9] = {
+const OWN: [(&str, Revision, Revision, ValueForm); 9] = {
     use Revision::{V2024_11_05 as First, V2025_11_25 as Tasks, V2026_07_28 as Newest};
     [
-        (PROGRESS_TOKEN, First, Newest, Form::Token),
-        (RELATED, Tasks, Tasks, Form::Task),
-        (PROTOCOL_VERSION, Newest, Newest, Form::Token),
-        (CLIENT_INFO, Newest, Newest, Form::OfHost),
-        (CLIENT_CAPABILITIES, Newest, Newest, Form::OfHost),
-        ("io.modelcontextprotocol/logLevel", Newest, Newest, Form::Token),
-        ("traceparent", First, Newest, Form::Trace),
-        ("tracestate", First, Newest, Form::Pairs(TRACE_STATE)),
-        ("baggage", First, Newest, Form::Pairs(BAGGAGE)),
+        (PROGRESS_TOKEN, First, Newest, ValueForm::Token),
+        (RELATED, Tasks, Tasks, ValueForm::Task),
+        (PROTOCOL_VERSION, Newest, Newest, ValueForm::Token),
+        (CLIENT_INFO, Newest, Newest, ValueForm::OfHost),
+        (CLIENT_CAPABILITIES, Newest, Newest, ValueForm::OfHost),
+        ("io.modelcontextprotocol/logLevel", Newest, Newest, ValueForm::Token),
+        ("traceparent", First, Newest, ValueForm::Trace),
+        ("tracestate", First, Newest, ValueForm::Pairs(TRACE_STATE)),
+        ("baggage", First, Newest, ValueForm::Pairs(BAGGAGE)),
     ]
 };
 
 /// What well-known hosts put into every call: Claude Code, Codex, Goose. Codex says what its turn works on, anew in each.
-const OF_HOSTS: [(&str, Form); 6] = [
-    ("claudecode/toolUseId", Form::Token),
-    ("callId", Form::Token),
-    ("threadId", Form::Token),
-    ("sessionId", Form::Token),
-    ("agent-session-id", Form::Token),
-    ("x-codex-turn-metadata", Form::OfHost),
+const OF_HOSTS: [(&str, ValueForm); 6] = [
+    ("claudecode/toolUseId", ValueForm::Token),
+    ("callId", ValueForm::Token),
+    ("threadId", ValueForm::Token),
+    ("sessionId", ValueForm::Token),
+    ("agent-session-id", ValueForm::Token),
+    ("x-codex-turn-metadata", ValueForm::OfHost),
 ];
 
 /// The keys of a call's `_meta` that neither its revision nor a known host puts there, or not with such a value, in their order.
@@ -83,7 +83,7 @@ pub fn unknown_meta(meta: &Value, revision: Option<Revision>) -> Vec<(String, Ca
         .collect()
 }
 
-impl Form {
+impl ValueForm {
     fn fits(self, value: &Value) -> bool {
         match self {
             Self::Token => is_token(value),
@@ -124,94 +124,4 @@ fn is_pairs(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_graphic() && !b"\"\\`$<>(){}|&".contains(&byte);
     let is_pair = |pair: &str| pair.contains('=') && pair.bytes().all(is_part);
     text.is_empty() || text.split(',').all(|pair| is_pair(pair.trim_matches([' ', '\t'])))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::{Carries, unknown_meta};
-    use crate::mcp::lifecycle::Revision;
-
-    fn unknown(meta: &Value, revision: Revision) -> Vec<(String, Carries)> {
-        unknown_meta(meta, Some(revision))
-    }
-
-    #[test]
-    fn what_the_revision_and_known_hosts_put_into_meta_is_known() {
-        let stateless = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "h", "version": "1", "title": "A host"},
-            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
-            "io.modelcontextprotocol/logLevel": "info",
-            "progressToken": 7,
-            "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
-            "tracestate": "rojo=00f067aa0ba902b7, congo=t61rcWkgMzE",
-            "baggage": "userId=alice,serverNode=DF%2028;ttl=1",
-        });
-        assert_eq!(unknown(&stateless, Revision::V2026_07_28), []);
-        assert_eq!(unknown_meta(&stateless, None), []);
-        assert_eq!(unknown(&stateless, Revision::V2025_11_25).len(), 4, "an older revision has none of these");
-        let task = json!({"io.modelcontextprotocol/related-task": {"taskId": "t-1"}});
-        assert_eq!(unknown(&task, Revision::V2025_11_25), []);
-        assert_eq!(unknown(&task, Revision::V2025_06_18).len(), 1);
-        for host in [
-            json!({"claudecode/toolUseId": "toolu_01A"}),
-            json!({"callId": "c", "threadId": "0198-ab", "x-codex-turn-metadata": {"turn_id": "t"}, "progressToken": 1}),
-            json!({"agent-session-id": "20261121_7", "progressToken": "0c5f6b3e-9f4e-4a4e"}),
-        ] {
-            assert_eq!(unknown(&host, Revision::V2025_06_18), [], "{host}");
-        }
-        for none in [json!({}), Value::Null, json!([1])] {
-            assert_eq!(unknown_meta(&none, None), [], "{none}");
-        }
-    }
-
-    #[test]
-    fn what_could_be_an_argument_is_told_from_an_id() {
-        use Carries::{Arguments, Plain};
-        for (value, carries) in [
-            (json!("ab-12"), Plain),
-            (json!("Zm9v+YmFy=="), Plain),
-            (json!(7), Plain),
-            (json!(true), Plain),
-            (json!(null), Plain),
-            (json!("delete all"), Arguments),
-            (json!("/etc/shadow"), Arguments),
-            (json!("https://example.com/x"), Arguments),
-            (json!("a/../../b"), Arguments),
-            (json!("$(reboot)"), Arguments),
-            (json!("x".repeat(257)), Arguments),
-            (json!({"path": "a"}), Arguments),
-            (json!(["a"]), Arguments),
-        ] {
-            let meta = json!({ "acme/x": value, "progressToken": 1 });
-            assert_eq!(unknown_meta(&meta, None), [("acme/x".to_owned(), carries)], "{meta}");
-        }
-        let no_trace = json!({"traceparent": "00-736563726574-70617373-01"});
-        assert_eq!(unknown_meta(&no_trace, None), [("traceparent".to_owned(), Plain)]);
-        let long: Value = serde_json::from_str(&format!(r#"{{"acme/x":{}}}"#, "9".repeat(300))).expect("JSON");
-        assert_eq!(unknown_meta(&long, None), [("acme/x".to_owned(), Arguments)]);
-    }
-
-    #[test]
-    fn a_known_key_is_known_only_with_a_value_of_its_form() {
-        for (key, value) in [
-            ("progressToken", json!("rm -rf ~")),
-            ("progressToken", json!({"command": "x"})),
-            ("claudecode/toolUseId", json!("delete the rest")),
-            ("threadId", json!({"path": "/etc"})),
-            ("traceparent", json!("x y")),
-            ("tracestate", json!("drop table users")),
-            ("baggage", json!("a=$(id)")),
-            ("baggage", json!("a=".to_owned() + &"x".repeat(9000))),
-            ("io.modelcontextprotocol/clientInfo", json!("delete everything")),
-            ("io.modelcontextprotocol/clientCapabilities", json!({"experimental": {"x": "y".repeat(20_000)}})),
-            ("io.modelcontextprotocol/execute", json!({"name": "t"})),
-            ("x-codex-turn-metadata", json!("delete the rest")),
-        ] {
-            let meta = json!({ key: value });
-            assert_eq!(unknown_meta(&meta, None), [(key.to_owned(), Carries::Arguments)], "{key}");
-        }
-    }
 }

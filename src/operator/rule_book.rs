@@ -65,7 +65,7 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
         disabled,
         file,
         line: rule.line,
-        selects: rule.selects(),
+        selects: rule.selects().into_iter().chain(rule.terms.words().map(|words| ("approved by", words))).collect(),
         expires: rule.expires,
         note: rule.note.clone(),
         warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),

@@ -10,6 +10,7 @@ pub use super::fit::Question;
 use super::fit::{Fit, Part, Prepared, Selector, fit};
 use super::glob::Holds;
 use super::rule::{Decision, NewDefault, Policy, Rule};
+use super::terms::ApprovalTerms;
 use super::under::Roots;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
@@ -24,6 +25,25 @@ pub struct Ruling {
     pub rule: Option<String>,
     /// Why, in one sentence of ours for the operator and the record.
     pub reason: Cow<'static, str>,
+    /// Where it asks: what an approval needs.
+    #[serde(default, skip_serializing_if = "ApprovalTerms::is_plain")]
+    pub terms: ApprovalTerms,
+}
+
+impl Ruling {
+    /// One that no rule made.
+    pub fn of(decision: Decision, reason: impl Into<Cow<'static, str>>) -> Self {
+        Self { decision, rule: None, reason: reason.into(), terms: ApprovalTerms::default() }
+    }
+
+    /// The same; where it asks, on the terms of another ruling on the call as well.
+    #[must_use]
+    pub fn joined(mut self, other: &Self) -> Self {
+        if self.decision == Decision::Ask {
+            self.terms = self.terms.joined(&other.terms);
+        }
+        self
+    }
 }
 
 /// Rules on one call, by the words of its paths alone: for calls that will not run.
@@ -38,10 +58,14 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
     }
     let mut strictest: Option<&Rule> = None;
     let mut would_allow: Option<(Fit, &Rule)> = None;
+    let mut terms = ApprovalTerms::default();
     let prepared = Prepared::of(question);
     for rule in &policy.rules {
         match fit(policy, rule, question, &prepared, roots) {
-            Fit::Matches => strictest = Some(stricter(strictest, rule)),
+            Fit::Matches => {
+                strictest = Some(stricter(strictest, rule));
+                terms = terms.joined(&rule.terms);
+            }
             fit @ (Fit::NotCovered | Fit::NotProven) => {
                 would_allow = match would_allow {
                     Some((known, one)) if std::ptr::eq(stricter(Some(one), rule), one) => Some((known, one)),
@@ -56,6 +80,7 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
             decision: rule.decision,
             rule: Some(rule.id.clone()),
             reason: format!("rule {} {}", rule.id, says(rule.decision)).into(),
+            terms: if rule.decision == Decision::Ask { terms } else { ApprovalTerms::default() },
         },
         None => default_ruling(policy, question, would_allow),
     }
@@ -129,7 +154,7 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     };
     if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists()) {
         let reason = "no rule covers this request, and the defaults cover only tool calls";
-        return Ruling { decision: Decision::Allow, rule: None, reason: reason.into() };
+        return Ruling::of(Decision::Allow, reason);
     }
     let badge = behavior.badge();
     let by_badge = match question.method {
@@ -139,7 +164,7 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     let decision = by_badge.max(default_for_hazards(policy, behavior));
     if decision < Decision::Deny && !policy.allows_count {
         let reason = "the policy file is broken, so whatever is not denied asks";
-        return Ruling { decision: Decision::Ask, rule: None, reason: reason.into() };
+        return Ruling::of(Decision::Ask, reason);
     }
     let hazards = phrases(behavior);
     let why = match would_allow {
@@ -155,7 +180,7 @@ fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<
     } else {
         format!("{why}the default for hazards {}, even for {}", says(decision), badge.word()).into()
     };
-    Ruling { decision, rule: None, reason }
+    Ruling::of(decision, reason)
 }
 
 /// A line of at most so many characters. Foreign text in it: it may hold anything, and be long.

@@ -1,6 +1,7 @@
 //! Changes one rule in the text of a policy and keeps everything else: comments, order, white space. Owns no file.
 //!
-//! The result is only text: the caller asks `parse` whether it is a policy before writing it.
+//! The result is only text: the caller asks `parse` whether it is a policy before writing it. [`EditError`] says why a text
+//! cannot be changed so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,9 +31,6 @@ pub enum EditError {
 }
 
 /// Adds a `[[rule]]` at the end, after a blank line.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, or its rules are one inline list.
 pub fn add(text: &str, rule: &str) -> Result<String, EditError> {
     let document = read(text)?;
     if document.get("rule").is_some_and(|rules| !rules.is_array_of_tables()) {
@@ -49,9 +47,6 @@ pub fn add(text: &str, rule: &str) -> Result<String, EditError> {
 }
 
 /// Removes a rule with the comment lines right above it. Returns the text, and what was removed.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, or has no such rule.
 pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
     let mut document = read(text)?;
     let no_rule = || EditError::NoRule(id.to_owned());
@@ -87,17 +82,11 @@ pub fn remove(text: &str, id: &str) -> Result<(String, String), EditError> {
 }
 
 /// The text of one rule, with the comment lines right above it.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, or has no such rule.
 pub fn rule(text: &str, id: &str) -> Result<String, EditError> {
     remove(text, id).map(|(_, rule)| rule)
 }
 
 /// Puts another text in a rule's place: exactly one `[[rule]]`, under the same id or a new one.
-///
-/// # Errors
-/// [`EditError`] when a text is not TOML, the first has no such rule, or the other is not one rule.
 pub fn replace(text: &str, id: &str, rule: &str) -> Result<String, EditError> {
     let mut written = read(rule)?;
     let lone = written.len() == 1;
@@ -119,18 +108,12 @@ pub fn replace(text: &str, id: &str, rule: &str) -> Result<String, EditError> {
 }
 
 /// Reads one condition, and nothing beside it.
-///
-/// # Errors
-/// [`EditError::NoCondition`] when the text is no inline table.
 pub fn condition(text: &str) -> Result<InlineTable, EditError> {
     let value = text.parse::<Value>().ok().and_then(|value| value.as_inline_table().cloned());
     value.ok_or_else(|| EditError::NoCondition(text.to_owned()))
 }
 
 /// Adds a condition (`{ arg = "path", under = "~/scratch" }`) to the `unless` of a rule.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, has no such rule, or the condition is no inline table.
 pub fn except(text: &str, id: &str, condition: &str) -> Result<String, EditError> {
     let condition = self::condition(condition)?;
     let mut document = read(text)?;
@@ -156,9 +139,6 @@ words! {
 }
 
 /// Switches a rule on or off.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, has no such rule, or the rule is so already.
 pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError> {
     let mut document = read(text)?;
     let is_off = of(&mut document, id)?.get("disabled").and_then(Item::as_bool).unwrap_or_default();
@@ -170,9 +150,6 @@ pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError>
 }
 
 /// Sets a key of a rule to a TOML value, or takes it out for `None`.
-///
-/// # Errors
-/// [`EditError`] when the text is not TOML, has no such rule, or the value is none.
 pub fn set(text: &str, id: &str, key: &str, value: Option<&str>) -> Result<String, EditError> {
     let mut document = read(text)?;
     let rule = of(&mut document, id)?;

@@ -10,7 +10,7 @@ use super::glob::Holds;
 use super::rate::{Counted, Recent};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, Shown};
+use super::when::{About, CallFacts};
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
@@ -125,7 +125,7 @@ pub fn fit(policy: &Policy, rule: &Rule, question: &Question<'_>, prepared: &Pre
             |server: &str, method: Option<&str>, tool: &str| names(rule, rules_name(server), method, tool).is_none();
         question.recent.map(|recent| recent.count(question.now.saturating_sub(per), counts))
     };
-    let shown = Shown {
+    let shown = CallFacts {
         arguments: prepared.arguments,
         hazards: &behavior.hazards,
         effects: &prepared.effects,
@@ -236,7 +236,7 @@ fn has_capability(rule: &Rule, question: &Question<'_>) -> bool {
 }
 
 /// The first of `when` and `unless` that keeps a rule from matching.
-pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
+pub(super) fn conditions(rule: &Rule, shown: &CallFacts<'_>) -> Option<Part> {
     let enough = match rule.decision {
         Decision::Allow => Holds::Yes,
         Decision::Ask | Decision::Deny => Holds::Undecided,
@@ -252,7 +252,7 @@ pub(super) fn conditions(rule: &Rule, shown: &Shown<'_>) -> Option<Part> {
 /// The same for a rule whose conditions are all about arguments.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&arguments::found(None, arguments), &Shape::default());
-    let shown = Shown { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
+    let shown = CallFacts { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };
     conditions(rule, &shown)
 }
 

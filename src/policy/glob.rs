@@ -18,7 +18,7 @@ use crate::behavior::wildcards::{self, Sense, Wildcard, matches};
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
     text: String,
-    how: How,
+    how: Matcher,
     /// Where it has `://`: how it matches addresses.
     address: Option<Box<AddressGlob>>,
 }
@@ -39,7 +39,7 @@ impl fmt::Debug for Glob {
 }
 
 #[derive(Clone)]
-enum How {
+enum Matcher {
     /// No wildcard and no escape: the name is the text.
     Exact,
     /// No wildcard but `*`: the name begins with the first piece, ends with the last, and has the others in between, in
@@ -70,7 +70,7 @@ pub enum GlobError {
 impl Glob {
     /// Whether it is a name itself: it matches nothing else.
     pub fn is_exact(&self) -> bool {
-        matches!(self.how, How::Exact)
+        matches!(self.how, Matcher::Exact)
     }
 
     /// Compiles a glob.
@@ -92,7 +92,7 @@ impl Glob {
             });
         }
         let address = AddressGlob::new(&parts).map(Box::new);
-        let how = if text.contains(['*', '?', '[', '\\']) { How::of(parts) } else { How::Exact };
+        let how = if text.contains(['*', '?', '[', '\\']) { Matcher::of(parts) } else { Matcher::Exact };
         Ok(Self { text: text.to_owned(), how, address })
     }
 
@@ -126,9 +126,9 @@ impl Glob {
     /// Whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.how {
-            How::Exact => self.text == name,
-            How::Pieces { first, between, last } => in_order(first, between, last, name),
-            How::Wildcards(parts) => wildcards::matches(parts, name),
+            Matcher::Exact => self.text == name,
+            Matcher::Pieces { first, between, last } => in_order(first, between, last, name),
+            Matcher::Wildcards(parts) => wildcards::matches(parts, name),
         }
     }
 }
@@ -153,7 +153,7 @@ impl fmt::Display for Glob {
     }
 }
 
-impl How {
+impl Matcher {
     fn of(parts: Vec<Wildcard>) -> Self {
         let plain = |piece: &[Wildcard]| -> Option<String> {
             let own = |part: &Wildcard| if let Wildcard::Exactly(c) = part { Some(*c) } else { None };
@@ -246,7 +246,7 @@ pub(super) struct AddressGlob {
 }
 
 /// An address whose parts every program reads alike.
-struct Address {
+struct AddressParts {
     scheme: String,
     host: String,
     port: Option<String>,
@@ -256,11 +256,11 @@ struct Address {
 }
 
 /// What a text is as an address.
-enum Reading {
+enum AddressReading {
     No,
     /// Programs differ on where it leads.
     Odd,
-    Plain(Address),
+    Plain(AddressParts),
 }
 
 /// The schemes that browsers read without `//` or with backslashes too, with their ports.
@@ -292,10 +292,10 @@ impl AddressGlob {
 
     /// Whether a text is an address that it matches; `as_text` says whether it matches as any text.
     pub(super) fn holds(&self, text: &str, as_text: impl FnOnce() -> bool) -> Holds {
-        match Reading::of(text) {
-            Reading::No if !as_text() => Holds::No,
-            Reading::No | Reading::Odd => Holds::Undecided,
-            Reading::Plain(address) => {
+        match AddressReading::of(text) {
+            AddressReading::No if !as_text() => Holds::No,
+            AddressReading::No | AddressReading::Odd => Holds::Undecided,
+            AddressReading::Plain(address) => {
                 let scheme = Holds::from(matches(&self.scheme, &address.scheme));
                 scheme.min(self.holds_host(&address.host)).min(self.holds_port(&address)).min(self.holds_tail(&address))
             }
@@ -318,7 +318,7 @@ impl AddressGlob {
         if matches(&self.host, host) { Holds::Undecided } else { Holds::No }
     }
 
-    fn holds_port(&self, address: &Address) -> Holds {
+    fn holds_port(&self, address: &AddressParts) -> Holds {
         let usual = SPECIAL.iter().find(|(scheme, _)| *scheme == address.scheme).map_or("", |(_, port)| *port);
         match (&self.port, address.port.as_deref()) {
             (Some(wanted), port) => matches(wanted, port.unwrap_or(usual)).into(),
@@ -328,7 +328,7 @@ impl AddressGlob {
     }
 
     /// As it is written and with its escapes decoded: the two must agree.
-    fn holds_tail(&self, Address { path, rest, .. }: &Address) -> Holds {
+    fn holds_tail(&self, AddressParts { path, rest, .. }: &AddressParts) -> Holds {
         let decoded = percent_decode_str(path).decode_utf8().unwrap_or(Cow::Borrowed(path));
         Holds::of_every([path.as_str(), &decoded].into_iter().map(|path| self.holds_path(path, rest)))
     }
@@ -352,10 +352,10 @@ impl AddressGlob {
 
 /// Whether a text is an address, or what some program would read as one.
 pub(super) fn is_address(text: &str) -> bool {
-    !matches!(Reading::of(text), Reading::No)
+    !matches!(AddressReading::of(text), AddressReading::No)
 }
 
-impl Reading {
+impl AddressReading {
     fn of(text: &str) -> Self {
         // Most texts are none, and are not looked at further.
         if !text.contains(':') {
@@ -370,7 +370,7 @@ impl Reading {
         }
         let is_special = SPECIAL.iter().any(|(special, _)| *special == scheme);
         match behind.strip_prefix("//") {
-            Some(behind) if !text.contains(is_odd) => match Address::new(scheme, behind, is_special) {
+            Some(behind) if !text.contains(is_odd) => match AddressParts::new(scheme, behind, is_special) {
                 Some(address) => Self::Plain(address),
                 None => Self::Odd,
             },
@@ -380,7 +380,7 @@ impl Reading {
     }
 }
 
-impl Address {
+impl AddressParts {
     /// Reads what follows `scheme://`; `None` where programs differ on what it means.
     fn new(scheme: String, behind: &str, is_special: bool) -> Option<Self> {
         let end = behind.find(['/', '?', '#']).unwrap_or(behind.len());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
+use crate::signing::grade::Required;
 use crate::wire::digest::Digest;
 
 /// What one file contributes.
@@ -73,6 +74,10 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             }
             FileState::Broken { banner, before } => {
                 allows_count = false;
+                // A machine's file that was never usable may have asked for signatures.
+                if *layer == Layer::System && before.is_empty() {
+                    given.signed = Some(Required::Always);
+                }
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
                 for policy in before {
@@ -92,6 +97,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     Policy {
         defaults: given.completed(),
         given,
+        signed: given.signed.unwrap_or_default(),
         rules,
         disabled,
         allows_count,
@@ -112,6 +118,9 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
         let verb = if ids.0.contains_key(rule.id.as_str()) { "changes the" } else { "drops the" };
         format!("{verb} {} rule {}", rule.decision.word(), rule.id)
     }));
+    if now.signed < accepted.signed {
+        found.push(format!("lowers [operator] signed from {} to {}", accepted.signed.word(), now.signed.word()));
+    }
     let (was, is) = (accepted.given.completed(), now.given.completed());
     let mut lowers = |name: &str, is_lower: bool, was: &str, is: &str| {
         if is_lower {
@@ -186,6 +195,7 @@ fn strictest(one: Given, other: Given) -> Given {
         new: one.new.max(other.new),
         mutates: one.mutates.max(other.mutates),
         hazard: one.hazard.max(other.hazard),
+        signed: one.signed.max(other.signed),
     }
 }
 
@@ -206,6 +216,7 @@ fn both(was: Given, is: Given) -> Given {
         new: one(was.new, is.new, built_in.new),
         mutates: one(was.mutates, is.mutates, built_in.mutates),
         hazard: one(was.hazard, is.hazard, built_in.hazard),
+        signed: one(was.signed, is.signed, Required::default()),
     }
 }
 

@@ -4,9 +4,9 @@
 //! Only certain findings: it misses a rule that another one covers in a way that their texts do not show.
 
 use super::class::EffectClass;
-use super::glob::Glob;
+use super::glob::{Glob, Holds};
 use super::rule::{Decision, Policy, Rule};
-use super::when::{About, Predicate, Test};
+use super::when::{About, Predicate, Test, same};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::request;
 
@@ -44,6 +44,18 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         if rule.decision == Decision::Allow && reaches_any {
             let what = format!("rule {id} names a tool and no server: it allows that tool on every server");
             warn(what, "name its server, or write server = \"*\" if every server is meant");
+        }
+        let asks_too =
+            |other: &&Rule| other.decision == Decision::Ask && !std::ptr::eq(*other, rule) && !expired(other);
+        let excludes = |other: &&Rule| reaches(other, rule) && !rule.terms.joined(&other.terms).can_be_met();
+        if rule.terms.signers.is_some()
+            && let Some(other) = policy.rules.iter().filter(asks_too).find(excludes)
+        {
+            let what = format!(
+                "rule {id} asks for an approval that no signer can give: rule {} names other signers",
+                other.id
+            );
+            warn(what, "name the same signers in both");
         }
         if let Some(why) = never_matches(rule) {
             warn(format!("rule {id} can never match: {why}"), "fix the part that contradicts the other");
@@ -94,7 +106,7 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
     }
     let one_of = tests.iter().find_map(|test| if let Test::In(all) = test { Some(all) } else { None });
     let equal = tests.iter().find_map(|test| if let Test::Eq(one) = test { Some(one) } else { None });
-    if one_of.zip(equal).is_some_and(|(all, one)| !all.contains(one)) {
+    if one_of.zip(equal).is_some_and(|(all, equal)| !all.iter().any(|one| same(one, equal) == Holds::Yes)) {
         return Some(format!("{arg:?} cannot equal what is not `in` the list"));
     }
     let numbers = above.is_some() || below.is_some();
@@ -106,15 +118,19 @@ fn contradiction(predicate: &Predicate) -> Option<String> {
 
 const WILD: [char; 4] = ['*', '?', '[', '\\'];
 
-/// Whether a stricter rule matches every call that `rule` matches, judged by their texts.
-pub(super) fn covers(shadow: &Rule, rule: &Rule) -> bool {
+/// Whether a stricter rule matches every call that `rule` matches.
+fn covers(shadow: &Rule, rule: &Rule) -> bool {
+    shadow.decision > rule.decision && reaches(shadow, rule)
+}
+
+/// Whether one rule matches every call that another matches, judged by their texts.
+fn reaches(shadow: &Rule, rule: &Rule) -> bool {
     let outlives = match (shadow.expires, rule.expires) {
         (None, _) => true,
         (Some(_), None) => false,
         (Some(shadow), Some(rule)) => shadow >= rule,
     };
-    shadow.decision > rule.decision
-        && outlives
+    outlives
         && shadow.unless.is_empty()
         && within(&rule.server, &shadow.server, is_within)
         && about_as_much(&shadow.method, &rule.method)
@@ -164,9 +180,9 @@ pub struct Change {
 }
 
 /// What changed, and whether a rule reads otherwise by it.
-type Kind = (&'static str, fn(&Rule) -> bool);
+type LanguageChange = (&'static str, fn(&Rule) -> bool);
 
-const KINDS: &[Kind] = &[
+const KINDS: &[LanguageChange] = &[
     (
         "a `glob` with :// compares scheme, host, port, path and query one by one, so its wildcards stay inside of a part",
         |rule| has_test(rule, |test| matches!(test, Test::Glob(all) if all.iter().any(Glob::is_address))),

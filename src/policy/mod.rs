@@ -19,6 +19,7 @@ pub mod reading;
 pub mod role;
 pub mod rule;
 pub mod scope;
+pub mod terms;
 pub mod under;
 pub mod when;
 mod wording;

@@ -13,11 +13,13 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
+use crate::signing::grade::Required;
 use crate::wire::digest::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
-const TOP: &[&str] = &["version", "defaults", "rule"];
+const TOP: &[&str] = &["version", "defaults", "operator", "rule"];
+const OPERATOR: &[&str] = &["signed"];
 const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
 const ASKING: Defaults = Defaults {
     pure: Decision::Ask,
@@ -34,38 +36,26 @@ pub fn built_in() -> Policy {
 }
 
 /// Reads a policy for a server whose home and folder are not known: paths that need them stay undecided.
-///
-/// # Errors
-/// Every problem in the text, in order of line.
 pub fn parse(text: &str) -> Result<Policy, Vec<Problem>> {
     parse_at(text, &Roots::default())
 }
 
-/// Reads a policy for a server with these roots.
-///
-/// # Errors
-/// Every problem in the text, in order of line.
+/// Reads a policy for a server with these roots. An error is every problem in the text, in order of line.
 pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     let (mut reading, document) = Reading::new(text);
-    let mut given = Given::default();
-    let (mut rules, mut disabled) = (Vec::new(), Vec::new());
-    let mut versioned = false;
-    for (key, value) in document.get_ref() {
-        match key.get_ref().as_ref() {
-            "version" => {
-                versioned = true;
-                version(&mut reading, value);
-            }
-            "defaults" => read_defaults(&mut reading, value, &mut given),
-            "rule" => {
-                (rules, disabled) = rule::read_all(&mut reading, value, roots);
-            }
-            other => reading.unknown_key(key.span(), other, TOP),
-        }
+    let table = document.get_ref();
+    reading.check_keys(table, TOP);
+    match table.get("version") {
+        Some(value) => version(&mut reading, value),
+        None => reading.problem(0..0, "the file does not say which version it has", "begin it with `version = 1`"),
     }
-    if !versioned {
-        reading.problem(0..0, "the file does not say which version it has", "begin it with `version = 1`");
+    let mut given = table.get("defaults").map(|value| defaults(&mut reading, value)).unwrap_or_default();
+    if let Some(operator) = table.get("operator").and_then(|value| reading.table(value, "operator")) {
+        reading.check_keys(operator, OPERATOR);
+        given.signed = reading.word_at(operator, "signed", Required::WORDS);
     }
+    let (rules, disabled) =
+        table.get("rule").map(|value| rule::read_all(&mut reading, value, roots)).unwrap_or_default();
     let problems = reading.finish();
     if !problems.is_empty() {
         return Err(problems);
@@ -73,6 +63,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     Ok(Policy {
         defaults: given.completed(),
         given,
+        signed: given.signed.unwrap_or_default(),
         rules,
         disabled,
         allows_count: true,
@@ -88,6 +79,7 @@ pub fn everything_asks(banner: String) -> Policy {
     Policy {
         defaults: ASKING,
         given: Given::default(),
+        signed: Required::default(),
         rules: Vec::new(),
         disabled: Vec::new(),
         allows_count: false,
@@ -110,25 +102,28 @@ fn version(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) {
     }
 }
 
-fn read_defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, given: &mut Given) {
+fn defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Given {
     let Some(table) = reading.table(value, "defaults") else {
-        return;
+        return Given::default();
     };
-    for (key, value) in table {
-        match key.get_ref().as_ref() {
-            "pure" => given.pure = reading.word(value, "pure", Decision::WORDS).or(given.pure),
-            "likely" => given.likely = reading.word(value, "likely", Likely::WORDS).or(given.likely),
-            "first_use" => given.first_use = reading.word(value, "first_use", FirstUse::WORDS).or(given.first_use),
-            "new" => given.new = reading.word(value, "new", NewDefault::WORDS).or(given.new),
-            "hazard" => given.hazard = reading.word(value, "hazard", Decision::WORDS).or(given.hazard),
-            "mutates" if value.get_ref().as_str() == Some("allow") => reading.problem(
-                value.span(),
-                "`mutates` can never be \"allow\": every change would run unseen",
-                "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run",
-            ),
-            "mutates" => given.mutates = reading.word(value, "mutates", &Decision::WORDS[1..]).or(given.mutates),
-            other => reading.unknown_key(key.span(), other, DEFAULTS),
+    reading.check_keys(table, DEFAULTS);
+    let mutates = table.get("mutates").filter(|value| {
+        let allows = value.get_ref().as_str() == Some("allow");
+        if allows {
+            let what = "`mutates` can never be \"allow\": every change would run unseen";
+            let hint = "write \"ask\" or \"deny\", and a [[rule]] with decision = \"allow\" for the calls that may run";
+            reading.problem(value.span(), what, hint);
         }
+        !allows
+    });
+    Given {
+        mutates: mutates.and_then(|value| reading.word(value, "mutates", &Decision::WORDS[1..])),
+        pure: reading.word_at(table, "pure", Decision::WORDS),
+        likely: reading.word_at(table, "likely", Likely::WORDS),
+        first_use: reading.word_at(table, "first_use", FirstUse::WORDS),
+        new: reading.word_at(table, "new", NewDefault::WORDS),
+        hazard: reading.word_at(table, "hazard", Decision::WORDS),
+        signed: None,
     }
 }
 

@@ -86,6 +86,12 @@ impl<'t> Reading<'t> {
         self.problem(at, format!("unknown key {key:?}"), hint);
     }
 
+    /// Notes the keys of a table that are not among `known`, and tells how many are.
+    pub fn check_keys(&mut self, table: &DeTable<'_>, known: &[&str]) -> usize {
+        let unknown = table.keys().filter(|key| !known.contains(&key.get_ref().as_ref()));
+        table.len() - unknown.map(|key| self.unknown_key(key.span(), key.get_ref(), known)).count()
+    }
+
     /// Line and column, from 1, of a byte.
     pub fn place(&self, byte: usize) -> (usize, usize) {
         let line = self.lines.partition_point(|start| *start <= byte);
@@ -161,6 +167,11 @@ impl<'t> Reading<'t> {
     pub fn word<T: Copy>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(value, key)?;
         self.one_of(value.span(), &word, key, words)
+    }
+
+    /// The same for the value under a key, where there is one.
+    pub fn word_at<T: Copy>(&mut self, table: &DeTable<'_>, key: &str, words: &[(&str, T)]) -> Option<T> {
+        self.word(table.get(key)?, key, words)
     }
 
     /// The meaning of a word out of `words`.

@@ -6,11 +6,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::glob::{Glob, GlobError};
+use super::terms::ApprovalTerms;
 use super::under::Roots;
 use super::when::{About, Predicate};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
+use crate::signing::grade::{Danger, Needs, Required};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
@@ -88,6 +90,8 @@ pub struct Given {
     pub new: Option<NewDefault>,
     pub mutates: Option<Decision>,
     pub hazard: Option<Decision>,
+    /// `[operator] signed`.
+    pub signed: Option<Required>,
 }
 
 words! {
@@ -129,6 +133,8 @@ pub struct Rule {
     pub when: Vec<Predicate>,
     /// An ask or a deny that does not apply where one of these holds for certain.
     pub unless: Vec<Predicate>,
+    /// Of a rule that asks: what an approval needs.
+    pub terms: ApprovalTerms,
     /// The first moment when it no longer applies, in milliseconds since 1970, UTC.
     pub expires: Option<i64>,
     pub note: Option<String>,
@@ -258,6 +264,8 @@ pub struct Policy {
     pub defaults: Defaults,
     /// The defaults that were written.
     pub given: Given,
+    /// Which approvals need a signature, whatever rules say.
+    pub signed: Required,
     pub rules: Vec<Rule>,
     /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,
@@ -274,6 +282,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Whether the approval of a call that is asked on these terms needs a signature.
+    pub fn needs(&self, terms: &ApprovalTerms, danger: Danger) -> Needs {
+        if terms.is_plain() { self.signed.asks(danger) } else { Needs::Signature }
+    }
+
     /// Whether some request other than a call could be asked about, denied or counted by a rule, or asked about for want of
     /// a usable file.
     pub fn restricts_methods(&self) -> bool {

@@ -41,7 +41,7 @@ pub enum About {
 }
 
 /// What a call shows to the conditions of one rule.
-pub struct Shown<'a> {
+pub struct CallFacts<'a> {
     pub arguments: &'a Value,
     pub hazards: &'a [Hazard],
     pub effects: &'a [EffectClass],
@@ -55,10 +55,9 @@ pub struct Shown<'a> {
 /// One test of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
-    Eq(Scalar),
-    /// A list or an object, compared part by part.
-    Whole(Value),
-    In(Vec<Scalar>),
+    /// Lists and objects are compared part by part.
+    Eq(Value),
+    In(Vec<Value>),
     Glob(Vec<Glob>),
     Under(Vec<Folder>),
     Lt(Decimal),
@@ -66,14 +65,6 @@ pub enum Test {
     Len(Length),
     Present,
     Absent,
-}
-
-/// A value that an argument is compared with.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Scalar {
-    Text(String),
-    Number(Decimal),
-    Switch(bool),
 }
 
 /// Bounds of a length: characters of a text, items of a list, keys of an object. Both ends belong to it.
@@ -93,7 +84,7 @@ impl Predicate {
     }
 
     /// Whether it holds of a call.
-    pub fn holds(&self, shown: &Shown<'_>) -> Holds {
+    pub fn holds(&self, shown: &CallFacts<'_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),
             About::Argument { arg, .. } if is_shadowed(shown.arguments, arg) => Holds::Undecided,
@@ -173,7 +164,7 @@ fn last_name(arg: &str) -> String {
 }
 
 impl Test {
-    fn holds(&self, arg: &str, value: Option<&Value>, shown: &Shown<'_>) -> Holds {
+    fn holds(&self, arg: &str, value: Option<&Value>, shown: &CallFacts<'_>) -> Holds {
         let text = value.and_then(Value::as_str);
         let number = || Decimal::new(&value?.as_number()?.to_string());
         let holds = match self {
@@ -181,9 +172,8 @@ impl Test {
             Self::Present | Self::Absent if value.is_none() && is_nested(shown.arguments, &last_name(arg)) => None,
             Self::Present => Some(value.is_some().into()),
             Self::Absent => Some(value.is_none().into()),
-            Self::Eq(wanted) => value.map(|value| wanted.equals(value)),
-            Self::Whole(wanted) => value.map(|value| same(wanted, value)),
-            Self::In(all) => value.and_then(|value| all.iter().map(|wanted| wanted.equals(value)).max()),
+            Self::Eq(wanted) => value.map(|value| same(wanted, value)),
+            Self::In(all) => value.and_then(|value| all.iter().map(|wanted| same(wanted, value)).max()),
             // Many rules with wildcards over megabytes would hold up every other call.
             Self::Glob(_) if text.is_some_and(|text| text.len() > LONGEST) => None,
             Self::Glob(globs) => text.and_then(|text| match globs.iter().map(|glob| glob.holds(text)).max() {
@@ -206,23 +196,9 @@ impl Test {
     }
 }
 
-impl Scalar {
-    /// Values of different types are not unequal: servers convert `"5"` and `5` as they like.
-    fn equals(&self, value: &Value) -> Holds {
-        match (self, value) {
-            (Self::Text(wanted), Value::String(text)) => (wanted == text).into(),
-            (Self::Switch(wanted), Value::Bool(switch)) => (wanted == switch).into(),
-            (Self::Number(wanted), Value::Number(number)) => match Decimal::new(&number.to_string()) {
-                Some(number) => (*wanted == number).into(),
-                None => Holds::Undecided,
-            },
-            _ => Holds::Undecided,
-        }
-    }
-}
-
-/// Whether two values are the same, part by part; numbers by their value.
-fn same(wanted: &Value, value: &Value) -> Holds {
+/// Whether two values are the same, part by part; numbers by their value. Values of different types are not unequal: servers
+/// convert `"5"` and `5` as they like.
+pub(super) fn same(wanted: &Value, value: &Value) -> Holds {
     match (wanted, value) {
         (Value::Array(wanted), Value::Array(items)) if wanted.len() == items.len() => {
             wanted.iter().zip(items).map(|(wanted, item)| same(wanted, item)).min().unwrap_or(Holds::Yes)

@@ -11,7 +11,7 @@ use super::digest::{Digest, Hasher};
 use super::envelope::Meta;
 use super::fold::{self, in_pointer};
 use super::id::Id;
-use super::inputs::{Inputs, Question};
+use super::inputs::{InputRequest, Inputs};
 use super::json::Json;
 use super::line::Line;
 use super::strict::Reader;
@@ -57,13 +57,34 @@ pub(super) struct Parts {
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
     /// The requests inside an answer.
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<InputRequest>,
     /// What that answer is to.
     pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
     /// A call has a member that no revision of the protocol has.
     pub(super) has_unknown: bool,
+}
+
+impl Parts {
+    /// Those of a call of this name and nothing else.
+    pub(super) fn of(id: Id, name: &str) -> Self {
+        Self {
+            id,
+            method: None,
+            name: name.into(),
+            params: 0..0,
+            arguments: None,
+            meta: Meta::default(),
+            request_state: None,
+            input_responses: None,
+            questions: Vec::new(),
+            answer_to: None,
+            values: 0,
+            longest_key: 0,
+            has_unknown: false,
+        }
+    }
 }
 
 impl Call {
@@ -82,19 +103,15 @@ impl Call {
             _ => Some(span),
         };
         let parts = Parts {
-            id,
             method: Some(name.clone()),
-            name: name.into(),
             params: params.clone().unwrap_or_default(),
             arguments: params,
             meta: Meta { protocol_version: modern.map(str::to_owned), ..Meta::default() },
-            request_state: None,
-            input_responses: None,
             questions,
             answer_to: Some(answer_to),
             values,
             longest_key,
-            has_unknown: false,
+            ..Parts::of(id, &name)
         };
         Self::new(line, Origin::Answer, parts)
     }
@@ -271,11 +288,11 @@ impl Call {
 
 /// The members of an object: each key decoded, its value as it is written.
 fn members(object: &[u8]) -> Option<Vec<(Cow<'_, str>, &str)>> {
-    let mut reader = Reader::new(object).ok()?;
-    let (mut open, mut found) = (reader.enter().ok()?, Vec::new());
-    while let Some(key) = reader.member(&mut open).ok()? {
-        let value = reader.skip().ok()?;
-        found.push((reader.decoded(&key), reader.raw(value)));
-    }
-    Some(found)
+    let (mut reader, mut found) = (Reader::new(object).ok()?, Vec::new());
+    let kept = reader.members(|reader, key| {
+        let value = reader.skip()?;
+        found.push((key, reader.raw(value)));
+        Ok(())
+    });
+    kept.ok().map(|()| found)
 }

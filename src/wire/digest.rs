@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
@@ -29,13 +30,12 @@ impl Digest {
 
     /// Appends the 64 characters that it prints as.
     pub fn push_to(&self, out: &mut String) {
-        // Writing to a String does not fail.
-        let _ = write_hex(&self.0, out);
+        HEXLOWER.encode_append(&self.0, out);
     }
 
     /// The first 16 hex characters: what a screen has room for.
     pub fn short(&self) -> String {
-        hex(&self.0).iter().take(16).copied().map(char::from).collect()
+        self.to_string().chars().take(16).collect()
     }
 }
 
@@ -100,42 +100,14 @@ impl StreamHasher {
 
 impl fmt::Display for StreamDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("blake3:")?;
-        write_hex(&self.0, f)
+        write!(f, "blake3:{}", HEXLOWER.encode(&self.0))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_hex(&self.0, f)
+        f.write_str(&HEXLOWER.encode(&self.0))
     }
-}
-
-/// 64 lower-case hex characters, as the bytes of their text.
-#[expect(clippy::indexing_slicing, reason = "there are as many pairs as a byte has values")]
-fn hex(bytes: &[u8; 32]) -> [u8; 64] {
-    let mut text = [0; 64];
-    for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
-        *pair = PAIRS[usize::from(*byte)];
-    }
-    text
-}
-
-/// The two digits of each byte.
-#[expect(clippy::indexing_slicing, reason = "evaluated when the program is compiled")]
-static PAIRS: [[u8; 2]; 256] = {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut pairs = [[0; 2]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
-        byte += 1;
-    }
-    pairs
-};
-
-fn write_hex(bytes: &[u8; 32], f: &mut impl fmt::Write) -> fmt::Result {
-    f.write_str(std::str::from_utf8(&hex(bytes)).map_err(|_| fmt::Error)?)
 }
 
 impl fmt::Debug for Digest {
@@ -153,18 +125,8 @@ impl FromStr for Digest {
     type Err = NotADigest;
 
     fn from_str(text: &str) -> Result<Self, NotADigest> {
-        let text = text.as_bytes();
-        if text.len() != 64 {
-            return Err(NotADigest);
-        }
-        let mut out = [0u8; 32];
-        for (byte, pair) in out.iter_mut().zip(text.chunks_exact(2)) {
-            let &[high, low] = pair else { return Err(NotADigest) };
-            let high = char::from(high).to_digit(16).ok_or(NotADigest)?;
-            let low = char::from(low).to_digit(16).ok_or(NotADigest)?;
-            *byte = u8::try_from(high * 16 + low).map_err(|_| NotADigest)?;
-        }
-        Ok(Self(out))
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).map_err(|_| NotADigest)?;
+        bytes.try_into().map(Self).map_err(|_| NotADigest)
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::fold;
 use super::id::Id;
-use super::strict::{Fault, Kind, Reader};
+use super::strict::{Fault, JsonKind, Reader};
 use super::task;
 
 /// What the gate needs of a call's `_meta`. Texts are untrusted.
@@ -37,9 +37,9 @@ pub(super) enum Read<'a> {
 /// The members of a message.
 #[derive(Debug, Default)]
 pub(super) struct Envelope<'a> {
-    pub(super) jsonrpc: Word<'a>,
-    pub(super) id: Name,
-    pub(super) method: Word<'a>,
+    pub(super) jsonrpc: TextMember<'a>,
+    pub(super) id: IdMember,
+    pub(super) method: TextMember<'a>,
     pub(super) params: Params<'a>,
     pub(super) has_result: bool,
     pub(super) has_error: bool,
@@ -56,16 +56,16 @@ pub(super) struct Envelope<'a> {
 /// The members of `params` that any method needs.
 #[derive(Debug, Default)]
 pub(super) struct Params<'a> {
-    pub(super) value: Value,
-    pub(super) name: Word<'a>,
-    pub(super) arguments: Value,
-    pub(super) request_state: Value,
-    pub(super) input_responses: Value,
-    pub(super) request_id: Name,
+    pub(super) value: AnyMember,
+    pub(super) name: TextMember<'a>,
+    pub(super) arguments: AnyMember,
+    pub(super) request_state: AnyMember,
+    pub(super) input_responses: AnyMember,
+    pub(super) request_id: IdMember,
     /// Whether `_meta` is there, and of what kind.
-    pub(super) meta_value: Value,
+    pub(super) meta_value: AnyMember,
     pub(super) meta: Meta,
-    pub(super) protocol_version: Word<'a>,
+    pub(super) protocol_version: TextMember<'a>,
     /// A key that folds to one of a call's without being it.
     pub(super) shadowed_as_call: bool,
     /// A key that folds to one that any method has without being it.
@@ -76,7 +76,7 @@ pub(super) struct Params<'a> {
 
 /// A member that should be a string.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Word<'a> {
+pub(super) enum TextMember<'a> {
     #[default]
     Absent,
     Text(Cow<'a, str>),
@@ -85,7 +85,7 @@ pub(super) enum Word<'a> {
 
 /// A member that should be a request id.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Name {
+pub(super) enum IdMember {
     #[default]
     Absent,
     Id(Id),
@@ -94,7 +94,7 @@ pub(super) enum Name {
     Other,
 }
 
-impl Name {
+impl IdMember {
     /// The id, where it is one.
     pub(super) fn id(&self) -> Option<&Id> {
         match self {
@@ -106,14 +106,14 @@ impl Name {
 
 /// A member of any kind: what it is, and where.
 #[derive(Debug, Default)]
-pub(super) enum Value {
+pub(super) enum AnyMember {
     #[default]
     Absent,
-    Present(Kind, Range<usize>),
+    Present(JsonKind, Range<usize>),
 }
 
-impl Value {
-    pub(super) fn is_absent_or(&self, kind: Kind) -> bool {
+impl AnyMember {
+    pub(super) fn is_absent_or(&self, kind: JsonKind) -> bool {
         match self {
             Self::Absent => true,
             Self::Present(present, _) => *present == kind,
@@ -132,14 +132,10 @@ impl Value {
 pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
     let mut reader = Reader::new(content)?;
     let read = match reader.kind()? {
-        Kind::Object => Read::Object(envelope(&mut reader)?),
-        Kind::Array => {
+        JsonKind::Object => Read::Object(envelope(&mut reader)?),
+        kind @ (JsonKind::Array | JsonKind::Text | JsonKind::Number | JsonKind::Literal) => {
             reader.skip()?;
-            Read::Array
-        }
-        Kind::Text | Kind::Number | Kind::Literal => {
-            reader.skip()?;
-            Read::Bare
+            if kind == JsonKind::Array { Read::Array } else { Read::Bare }
         }
     };
     reader.end()?;
@@ -148,9 +144,7 @@ pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
 
 fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
     let mut found = Envelope::default();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             "jsonrpc" => found.jsonrpc = word(reader)?,
             "id" => found.id = name(reader)?,
@@ -161,23 +155,21 @@ fn envelope<'a>(reader: &mut Reader<'a>) -> Result<Envelope<'a>, Fault> {
                 found.has_error |= other == "error";
                 found.has_unknown |= !matches!(other, "result" | "error");
                 found.shadowed |= fold::shadows(other, fold::ENVELOPE);
-                reader.skip()?;
             }
         }
-    }
+        Ok(())
+    })?;
     (found.values, found.longest_key) = (reader.values(), reader.longest_key());
     Ok(found)
 }
 
 fn params<'a>(reader: &mut Reader<'a>, found: &mut Params<'a>) -> Result<(), Fault> {
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         found.value = value(reader)?;
         return Ok(());
     }
     let start = reader.at();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             "name" => found.name = word(reader)?,
             "arguments" => found.arguments = value(reader)?,
@@ -196,23 +188,21 @@ fn params<'a>(reader: &mut Reader<'a>, found: &mut Params<'a>) -> Result<(), Fau
                 found.shadowed_as_call |= fold::shadows(other, fold::CALL);
                 found.shadowed |= fold::shadows(other, fold::PARAMS);
                 found.has_unknown = true;
-                reader.skip()?;
             }
         }
-    }
-    found.value = Value::Present(Kind::Object, start..reader.at());
+        Ok(())
+    })?;
+    found.value = AnyMember::Present(JsonKind::Object, start..reader.at());
     Ok(())
 }
 
 fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Fault> {
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         params.meta_value = value(reader)?;
         return Ok(());
     }
     let start = reader.at();
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
+    reader.members(|reader, key| {
         match &*key {
             fold::PROTOCOL_VERSION => params.protocol_version = word(reader)?,
             fold::CLIENT_INFO => params.meta.client = client(reader)?,
@@ -225,61 +215,58 @@ fn meta<'a>(reader: &mut Reader<'a>, params: &mut Params<'a>) -> Result<(), Faul
                 let shadows = fold::shadows_meta(other);
                 params.shadowed_as_call |= shadows;
                 params.shadowed |= shadows;
-                reader.skip()?;
             }
         }
-    }
-    if let Word::Text(version) = &params.protocol_version {
+        Ok(())
+    })?;
+    if let TextMember::Text(version) = &params.protocol_version {
         params.meta.protocol_version = Some(version.clone().into_owned());
     }
     params.meta.span = Some(start..reader.at());
-    params.meta_value = Value::Present(Kind::Object, start..reader.at());
+    params.meta_value = AnyMember::Present(JsonKind::Object, start..reader.at());
     Ok(())
 }
 
 /// Name and version of the host; `None` unless both are strings.
 fn client(reader: &mut Reader<'_>) -> Result<Option<(String, String)>, Fault> {
-    if reader.kind()? != Kind::Object {
+    if reader.kind()? != JsonKind::Object {
         reader.skip()?;
         return Ok(None);
     }
-    let (mut name, mut version) = (Word::Absent, Word::Absent);
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        match &*reader.decoded(&key) {
+    let (mut name, mut version) = (TextMember::Absent, TextMember::Absent);
+    reader.members(|reader, key| {
+        match &*key {
             "name" => name = word(reader)?,
             "version" => version = word(reader)?,
-            _ => {
-                reader.skip()?;
-            }
+            _ => {}
         }
-    }
+        Ok(())
+    })?;
     Ok(match (name, version) {
-        (Word::Text(name), Word::Text(version)) => Some((name.into_owned(), version.into_owned())),
+        (TextMember::Text(name), TextMember::Text(version)) => Some((name.into_owned(), version.into_owned())),
         _ => None,
     })
 }
 
-fn word<'a>(reader: &mut Reader<'a>) -> Result<Word<'a>, Fault> {
-    if reader.kind()? == Kind::Text {
-        let text = reader.string()?;
-        return Ok(Word::Text(reader.decoded(&text)));
+fn word<'a>(reader: &mut Reader<'a>) -> Result<TextMember<'a>, Fault> {
+    if reader.kind()? == JsonKind::Text {
+        return reader.string().map(TextMember::Text);
     }
     reader.skip()?;
-    Ok(Word::Other)
+    Ok(TextMember::Other)
 }
 
-fn name(reader: &mut Reader<'_>) -> Result<Name, Fault> {
+fn name(reader: &mut Reader<'_>) -> Result<IdMember, Fault> {
     let span = reader.skip()?;
     let token = reader.raw(span);
     Ok(match Id::from_token(token) {
-        Some(id) => Name::Id(id),
-        None if token == "null" => Name::Null,
-        None => Name::Other,
+        Some(id) => IdMember::Id(id),
+        None if token == "null" => IdMember::Null,
+        None => IdMember::Other,
     })
 }
 
-fn value(reader: &mut Reader<'_>) -> Result<Value, Fault> {
+fn value(reader: &mut Reader<'_>) -> Result<AnyMember, Fault> {
     let kind = reader.kind()?;
-    Ok(Value::Present(kind, reader.skip()?))
+    Ok(AnyMember::Present(kind, reader.skip()?))
 }

@@ -4,24 +4,24 @@
 use std::ops::Range;
 
 use super::fold;
-use super::strict::{Fault, Kind, Reader};
+use super::strict::{Fault, JsonKind, Reader};
 
 /// The member that holds them, by keys of the server's choice.
-const INPUTS: &[&str] = &["inputRequests"];
+const INPUTS: &str = "inputRequests";
 
 /// The requests inside one message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Inputs {
     /// Where the object that holds them begins and ends.
     pub(super) span: Range<usize>,
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<InputRequest>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
 }
 
 /// One request: its method, decoded, and where its `params` are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct InputRequest {
     pub(super) method: String,
     pub(super) params: Option<Range<usize>>,
 }
@@ -56,119 +56,71 @@ impl Inputs {
 /// [`Odd`]: readers could differ on what is asked.
 pub fn read(content: &[u8]) -> Result<Option<Inputs>, Odd> {
     let mut reader = Reader::new(content)?;
-    let mut found = None;
-    let mut message = reader.enter()?;
-    while let Some(key) = reader.member(&mut message)? {
-        let is_body = matches!(&*reader.decoded(&key), "result" | "params");
-        if is_body && reader.kind()? == Kind::Object {
-            body(&mut reader, &mut found)?;
-        } else {
-            reader.skip()?;
+    let (mut found, mut odd) = (None, None);
+    reader.members(|reader, key| {
+        if matches!(&*key, "result" | "params") && reader.kind()? == JsonKind::Object {
+            reader.members(|reader, key| body(reader, &key, &mut found, &mut odd))?;
         }
-    }
+        Ok(())
+    })?;
     let (values, longest_key) = (reader.values(), reader.longest_key());
     reader.end()?;
+    if let Some(odd) = odd {
+        return Err(odd);
+    }
     let inputs = found.map(|(span, questions)| Inputs { span, questions, values, longest_key });
     Ok(inputs.filter(|inputs| !inputs.questions.is_empty()))
 }
 
-/// Reads a result, or the `params` of a notification.
-fn body(reader: &mut Reader<'_>, found: &mut Option<(Range<usize>, Vec<Question>)>) -> Result<(), Odd> {
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        let key = reader.decoded(&key);
-        if fold::shadows(&key, INPUTS) {
-            return Err(Odd::Shadowed);
+/// Reads a member of a result, or of the `params` of a notification.
+fn body(
+    reader: &mut Reader<'_>,
+    key: &str,
+    found: &mut Option<(Range<usize>, Vec<InputRequest>)>,
+    odd: &mut Option<Odd>,
+) -> Result<(), Fault> {
+    if key != INPUTS {
+        if fold::shadows(key, &[INPUTS]) {
+            *odd = Some(Odd::Shadowed);
         }
-        let is_inputs = INPUTS.contains(&&*key);
-        if is_inputs && reader.kind()? == Kind::Object {
-            *found = Some(inputs(reader)?);
-            continue;
-        }
+        return Ok(());
+    }
+    if reader.kind()? != JsonKind::Object {
         let value = reader.skip()?;
         // Every reader takes null for no requests.
-        if is_inputs && reader.raw(value) != "null" {
-            return Err(Odd::NoObject);
+        if reader.raw(value) != "null" {
+            *odd = Some(Odd::NoObject);
         }
+        return Ok(());
     }
+    let (start, mut questions) = (reader.at(), Vec::new());
+    reader.members(|reader, _| {
+        match question(reader)? {
+            Ok(question) => questions.push(question),
+            Err(why) => *odd = Some(why),
+        }
+        Ok(())
+    })?;
+    *found = Some((start..reader.at(), questions));
     Ok(())
 }
 
-fn inputs(reader: &mut Reader<'_>) -> Result<(Range<usize>, Vec<Question>), Odd> {
-    let (start, mut questions) = (reader.at(), Vec::new());
-    let mut members = reader.enter()?;
-    while reader.member(&mut members)?.is_some() {
-        if reader.kind()? != Kind::Object {
-            return Err(Odd::NoRequest);
-        }
-        questions.push(question(reader)?);
+fn question(reader: &mut Reader<'_>) -> Result<Result<InputRequest, Odd>, Fault> {
+    if reader.kind()? != JsonKind::Object {
+        return Ok(Err(Odd::NoRequest));
     }
-    Ok((start..reader.at(), questions))
-}
-
-fn question(reader: &mut Reader<'_>) -> Result<Question, Odd> {
-    let (mut method, mut params) = (None, None);
-    let mut members = reader.enter()?;
-    while let Some(key) = reader.member(&mut members)? {
-        match &*reader.decoded(&key) {
-            "method" if reader.kind()? == Kind::Text => {
-                let found = reader.string()?;
-                method = Some(reader.decoded(&found).into_owned());
-            }
+    let (mut method, mut params, mut shadowed) = (None, None, false);
+    reader.members(|reader, key| {
+        match &*key {
+            "method" if reader.kind()? == JsonKind::Text => method = Some(reader.string()?.into_owned()),
             "params" => params = Some(reader.skip()?),
-            key if fold::shadows(key, &["method", "params"]) => {
-                return Err(Odd::ShadowedInside);
-            }
-            _ => {
-                reader.skip()?;
-            }
+            key => shadowed |= fold::shadows(key, &["method", "params"]),
         }
-    }
-    let method = method.ok_or(Odd::NoMethod)?;
-    Ok(Question { method, params })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::read;
-
-    #[test]
-    fn requests_inside_a_result_are_read_as_every_reader_reads_them() {
-        let asks = r#""inputRequests":{"a":{"method":"sampling/createMessage","params":{"x":1}},"b":{"method":"roots\/list"}}"#;
-        for line in [format!(r#"{{"id":1,"result":{{{asks}}}}}"#), format!(r#"{{"method":"n","params":{{{asks}}}}}"#)] {
-            let found = read(line.as_bytes()).unwrap().unwrap();
-            assert_eq!(found.methods().collect::<Vec<_>>(), ["sampling/createMessage", "roots/list"], "{line}");
-            let params = found.questions.first().and_then(|one| one.params.clone()).unwrap();
-            assert_eq!(&line[params], r#"{"x":1}"#);
-            assert!(line[found.span].starts_with(r#"{"a":"#));
-        }
-        for none in [
-            r#"{"id":1,"result":{}}"#,
-            r#"{"id":1,"result":[1]}"#,
-            r#"{"id":1,"result":{"inputRequests":null}}"#,
-            r#"{"id":1,"result":{"inputRequests":{}}}"#,
-            r#"{"id":1,"result":{"structuredContent":{"inputRequests":{"a":{}}}}}"#,
-            r#"{"id":1,"error":{"data":{"inputRequests":{"a":{}}}}}"#,
-        ] {
-            assert_eq!(read(none.as_bytes()), Ok(None), "{none}");
-        }
-    }
-
-    #[test]
-    fn what_readers_could_differ_on_is_no_request() {
-        for odd in [
-            r#"{"result":{"InputRequests":{}}}"#,
-            r#"{"result":{"inputRequests":[]}}"#,
-            r#"{"result":{"inputRequests":true}}"#,
-            r#"{"result":{"inputRequests":{"a":1}}}"#,
-            r#"{"result":{"inputRequests":{"a":{}}}}"#,
-            r#"{"result":{"inputRequests":{"a":{"method":1}}}}"#,
-            r#"{"result":{"inputRequests":{"a":{"method":"x","METHOD":"y"}}}}"#,
-            r#"{"result":{"inputRequests":{"a":{"method":"x","method":"y"}}}}"#,
-            r#"{"result":{"inputRequests":{},"inputRequests":{}}}"#,
-            r#"{"result":{}"#,
-        ] {
-            assert!(read(odd.as_bytes()).is_err(), "{odd}");
-        }
-    }
+        Ok(())
+    })?;
+    Ok(match method {
+        _ if shadowed => Err(Odd::ShadowedInside),
+        None => Err(Odd::NoMethod),
+        Some(method) => Ok(InputRequest { method, params }),
+    })
 }

@@ -1,14 +1,14 @@
 //! Sorts a line: a call, something that passes, or something refused. Owns the grammar of what a host may send.
 
 use super::call::{Call, Origin, Parts};
-use super::envelope::{self, Envelope, Name, Params, Read, Value, Word};
+use super::envelope::{self, AnyMember, Envelope, IdMember, Params, Read, TextMember};
 use super::fold;
 use super::id::Id;
 use super::line::Line;
 use super::reply::{INVALID_REQUEST, PARSE_ERROR};
 use super::stream::EnvelopeScanner;
 pub use super::stream::Gist;
-use super::strict::{Fault, Kind, Reader};
+use super::strict::{Fault, JsonKind, Reader};
 
 /// What a host's line is.
 #[derive(Debug)]
@@ -169,9 +169,9 @@ fn judged(content: &[u8]) -> Result<Message, Refusal> {
 
 /// The refusal of a message that could be read.
 fn refusal(what: &str, envelope: &Envelope<'_>) -> Refusal {
-    let has_method = envelope.method != Word::Absent;
+    let has_method = envelope.method != TextMember::Absent;
     // A key that shadows `id` leaves open whether this is a notification: then the host gets an answer.
-    let is_notification = has_method && envelope.id == Name::Absent && !envelope.shadowed;
+    let is_notification = has_method && envelope.id == IdMember::Absent && !envelope.shadowed;
     // An error under a response's id would look like the answer to a request of the host's own.
     let is_response = !has_method && (envelope.has_result || envelope.has_error);
     Refusal::of(what, envelope.id.id().cloned(), !is_notification && !is_response)
@@ -201,7 +201,7 @@ fn cancelled(content: &[u8]) -> Option<Id> {
 /// Whether the text is exactly one object, strictly read.
 fn is_object(text: &[u8]) -> bool {
     Reader::new(text).is_ok_and(|mut reader| {
-        matches!(reader.kind(), Ok(Kind::Object)) && reader.skip().is_ok() && reader.end().is_ok()
+        matches!(reader.kind(), Ok(JsonKind::Object)) && reader.skip().is_ok() && reader.end().is_ok()
     })
 }
 
@@ -227,20 +227,20 @@ pub(super) fn judge(message: &Envelope<'_>) -> Result<Message, &'static str> {
     if message.shadowed {
         return Err("a key of the message differs from a protocol key only in case or form");
     }
-    if message.jsonrpc != Word::Text("2.0".into()) {
+    if message.jsonrpc != TextMember::Text("2.0".into()) {
         return Err("`jsonrpc` is not \"2.0\"");
     }
     match &message.method {
-        Word::Other => Err("`method` is not a string"),
-        Word::Absent => response(message).map(Message::Plain),
-        Word::Text(_) if message.has_result || message.has_error => {
+        TextMember::Other => Err("`method` is not a string"),
+        TextMember::Absent => response(message).map(Message::Plain),
+        TextMember::Text(_) if message.has_result || message.has_error => {
             Err("the message has both `method` and `result` or `error`")
         }
-        Word::Text(method) if method == CALL => call(message).map(Message::Call),
-        Word::Text(method) if resembles_call(method) => {
+        TextMember::Text(method) if method == CALL => call(message).map(Message::Call),
+        TextMember::Text(method) if resembles_call(method) => {
             Err("`method` differs from `tools/call` only in case, form or the space around it")
         }
-        Word::Text(method) => passing(message, method).map(Message::Plain),
+        TextMember::Text(method) => passing(message, method).map(Message::Plain),
     }
 }
 
@@ -257,11 +257,11 @@ fn response(message: &Envelope<'_>) -> Result<Gist, &'static str> {
     match (&message.id, message.has_result, message.has_error) {
         (_, false, false) => Err("the message has neither `method` nor `result` nor `error`"),
         (_, true, true) => Err("the response has both `result` and `error`"),
-        (Name::Id(id), _, failed) => Ok(Gist::Response { id: id.clone(), failed }),
+        (IdMember::Id(id), _, failed) => Ok(Gist::Response { id: id.clone(), failed }),
         // JSON-RPC's error for a message that could not be read. It names no request, so nothing here depends on it.
-        (Name::Absent | Name::Null, false, true) => Ok(Gist::Unreadable),
-        (Name::Absent | Name::Null, _, _) => Err("the response has no id"),
-        (Name::Other, _, _) => Err(NO_ID),
+        (IdMember::Absent | IdMember::Null, false, true) => Ok(Gist::Unreadable),
+        (IdMember::Absent | IdMember::Null, _, _) => Err("the response has no id"),
+        (IdMember::Other, _, _) => Err(NO_ID),
     }
 }
 
@@ -273,26 +273,26 @@ fn passing(message: &Envelope<'_>, method: &str) -> Result<Gist, &'static str> {
     }
     let method = method.to_owned();
     match (&message.id, &params.request_id) {
-        (Name::Other, _) => Err(NO_ID),
-        (Name::Null, _) => Err("`id` is null"),
-        (Name::Id(id), _) => {
+        (IdMember::Other, _) => Err(NO_ID),
+        (IdMember::Null, _) => Err("`id` is null"),
+        (IdMember::Id(id), _) => {
             Ok(Gist::Request { id: id.clone(), method, modern: params.meta.protocol_version.is_some() })
         }
-        (Name::Absent, request) if method == CANCELLED => match request {
-            Name::Id(id) => Ok(Gist::Notification { method, cancels: Some(id.clone()) }),
+        (IdMember::Absent, request) if method == CANCELLED => match request {
+            IdMember::Id(id) => Ok(Gist::Notification { method, cancels: Some(id.clone()) }),
             // Since 2025-11-25 a cancellation may name a task instead.
-            Name::Absent => Ok(Gist::Notification { method, cancels: None }),
-            Name::Null | Name::Other => Err("`requestId` is neither a string nor an integer within ±2^53"),
+            IdMember::Absent => Ok(Gist::Notification { method, cancels: None }),
+            IdMember::Null | IdMember::Other => Err("`requestId` is neither a string nor an integer within ±2^53"),
         },
-        (Name::Absent, _) => Ok(Gist::Notification { method, cancels: None }),
+        (IdMember::Absent, _) => Ok(Gist::Notification { method, cancels: None }),
     }
 }
 
 fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
     let id = match &message.id {
-        Name::Id(id) => id.clone(),
-        Name::Other => return Err(NO_ID),
-        Name::Absent | Name::Null => {
+        IdMember::Id(id) => id.clone(),
+        IdMember::Other => return Err(NO_ID),
+        IdMember::Absent | IdMember::Null => {
             return Err("a call without an id cannot be answered, so it is not accepted");
         }
     };
@@ -300,66 +300,53 @@ fn call(message: &Envelope<'_>) -> Result<Parts, &'static str> {
     if params.shadowed_as_call {
         return Err(SHADOWED);
     }
-    let Value::Present(Kind::Object, span) = &params.value else {
+    let AnyMember::Present(JsonKind::Object, span) = &params.value else {
         return Err("`params` of a call is not an object");
     };
-    let Word::Text(name) = &params.name else {
+    let TextMember::Text(name) = &params.name else {
         return Err("`name` of a call is not a string");
     };
     fits(params)?;
     Ok(Parts {
-        id,
-        method: None,
-        name: (&**name).into(),
         params: span.clone(),
         arguments: params.arguments.span(),
         meta: params.meta.clone(),
         request_state: params.request_state.span(),
         input_responses: params.input_responses.span(),
-        questions: Vec::new(),
-        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
         has_unknown: message.has_unknown || params.has_unknown,
+        ..Parts::of(id, name)
     })
 }
 
 /// The parts of a request that is no call; `None` for what is no request.
 pub(super) fn request(message: &Envelope<'_>) -> Option<Parts> {
-    let (Word::Text(method), Name::Id(id)) = (&message.method, &message.id) else { return None };
+    let (TextMember::Text(method), IdMember::Id(id)) = (&message.method, &message.id) else { return None };
     let params = &message.params;
     Some(Parts {
-        id: id.clone(),
         method: Some(method.clone().into_owned()),
-        name: (&**method).into(),
         params: params.value.span().unwrap_or_default(),
         arguments: params.value.span(),
         meta: params.meta.clone(),
-        request_state: None,
-        input_responses: None,
-        questions: Vec::new(),
-        answer_to: None,
         values: message.values,
         longest_key: message.longest_key,
-        has_unknown: false,
+        ..Parts::of(id.clone(), method)
     })
 }
 
 /// Whether the optional members of a call are of their kinds.
 fn fits(params: &Params<'_>) -> Result<(), &'static str> {
-    if !params.arguments.is_absent_or(Kind::Object) {
-        return Err("`arguments` of a call is not an object");
+    let members = [
+        (&params.arguments, JsonKind::Object, "`arguments` of a call is not an object"),
+        (&params.meta_value, JsonKind::Object, "`_meta` of a call is not an object"),
+        (&params.input_responses, JsonKind::Object, "`inputResponses` of a call is not an object"),
+        (&params.request_state, JsonKind::Text, "`requestState` of a call is not a string"),
+    ];
+    if let Some((.., what)) = members.into_iter().find(|(value, kind, _)| !value.is_absent_or(*kind)) {
+        return Err(what);
     }
-    if !params.meta_value.is_absent_or(Kind::Object) {
-        return Err("`_meta` of a call is not an object");
-    }
-    if !params.input_responses.is_absent_or(Kind::Object) {
-        return Err("`inputResponses` of a call is not an object");
-    }
-    if !params.request_state.is_absent_or(Kind::Text) {
-        return Err("`requestState` of a call is not a string");
-    }
-    if params.protocol_version == Word::Other {
+    if params.protocol_version == TextMember::Other {
         return Err("the protocol version in `_meta` is not a string");
     }
     Ok(())

@@ -17,7 +17,6 @@ pub mod reply;
 pub mod stream;
 pub mod strict;
 pub mod task;
-mod text;
 pub mod words;
 
-pub(crate) use text::plain_run;
+pub(crate) use strict::plain_run;

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::fold;
 use super::id::Id;
-use super::text::plain_run;
 
 /// The gist of a message in either direction: kind, id, method, and little more.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +31,10 @@ pub enum Outcome {
 /// Scans one line, from its start and in pieces, for the members of its envelope. Values of other members are skipped, not read.
 #[derive(Debug, Default)]
 pub struct EnvelopeScanner {
-    place: Place,
+    place: ScanState,
     /// The token under way (a key, or the value of `id` or `method`), quotes included.
     token: Vec<u8>,
-    key: Key,
+    key: EnvelopeKey,
     /// How many bytes were taken, and how many before the token under way.
     at: usize,
     begun: usize,
@@ -51,7 +50,7 @@ pub struct EnvelopeScanner {
 
 /// Where in the message the next byte is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ScanState {
     #[default]
     Start,
     /// Before a key, or the end of the message.
@@ -78,7 +77,7 @@ enum Escape {
 
 /// The member whose value is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Key {
+enum EnvelopeKey {
     Id,
     Method,
     Result,
@@ -87,7 +86,7 @@ enum Key {
     Other,
 }
 
-impl Key {
+impl EnvelopeKey {
     fn named(name: &[u8]) -> Self {
         match name {
             b"id" => Self::Id,
@@ -136,37 +135,31 @@ impl EnvelopeScanner {
         let mut rest = piece;
         while let Some(&byte) = rest.first() {
             let taken = match self.place {
-                Place::Nested => self.nested(rest),
-                Place::InNestedText(escape) => match text_run(rest, escape) {
-                    Run::Ended(length) => self.go(Place::Nested, length),
-                    Run::Open(escape) => self.go(Place::InNestedText(escape), rest.len()),
+                ScanState::Nested => self.nested(rest),
+                ScanState::InNestedText(escape) => match text_run(rest, escape) {
+                    TextRun::Ended(length) => self.go(ScanState::Nested, length),
+                    TextRun::Open(escape) => self.go(ScanState::InNestedText(escape), rest.len()),
                 },
-                Place::InKey(escape) => {
-                    let run = text_run(rest, escape);
-                    self.keep(rest, &run);
-                    match run {
-                        Run::Ended(length) => self.key_read(length),
-                        Run::Open(escape) => self.go(Place::InKey(escape), rest.len()),
-                    }
+                ScanState::InKey(escape) => match self.keep(rest, escape) {
+                    TextRun::Ended(length) => self.key_read(length),
+                    TextRun::Open(escape) => self.go(ScanState::InKey(escape), rest.len()),
+                },
+                ScanState::InText(escape) => match self.keep(rest, escape) {
+                    TextRun::Ended(length) => self.value_read(length),
+                    TextRun::Open(escape) => self.go(ScanState::InText(escape), rest.len()),
+                },
+                ScanState::InBare => self.bare(rest),
+                ScanState::End | ScanState::Broken if !byte.is_ascii_whitespace() => {
+                    self.go(ScanState::Broken, rest.len())
                 }
-                Place::InText(escape) => {
-                    let run = text_run(rest, escape);
-                    self.keep(rest, &run);
-                    match run {
-                        Run::Ended(length) => self.value_read(length),
-                        Run::Open(escape) => self.go(Place::InText(escape), rest.len()),
-                    }
-                }
-                Place::InBare => self.bare(rest),
-                Place::End | Place::Broken if !byte.is_ascii_whitespace() => self.go(Place::Broken, rest.len()),
                 _ if byte.is_ascii_whitespace() => 1,
-                place @ (Place::Start
-                | Place::Key
-                | Place::Colon
-                | Place::Value
-                | Place::AfterValue
-                | Place::End
-                | Place::Broken) => self.between(place, byte),
+                place @ (ScanState::Start
+                | ScanState::Key
+                | ScanState::Colon
+                | ScanState::Value
+                | ScanState::AfterValue
+                | ScanState::End
+                | ScanState::Broken) => self.between(place, byte),
             };
             self.at += taken;
             rest = rest.get(taken..).unwrap_or_default();
@@ -201,7 +194,7 @@ impl EnvelopeScanner {
     /// Whether nothing more is to be learnt: the id and the kind are known, or the line cannot be read.
     pub fn is_done(&self) -> bool {
         let kind_known = !self.method.is_absent() || !self.outcome.is_absent();
-        (!self.id.is_absent() && kind_known) || matches!(self.place, Place::End | Place::Broken)
+        (!self.id.is_absent() && kind_known) || matches!(self.place, ScanState::End | ScanState::Broken)
     }
 
     /// What the message is, judged by its beginning: for a line that [`Self::is_done`] before its end.
@@ -228,20 +221,7 @@ impl EnvelopeScanner {
 
     /// What the message is, all of it having been fed: nothing that is cut off or followed by more.
     pub fn finish(&self) -> Gist {
-        match self.place {
-            Place::End => self.gist(),
-            Place::Start
-            | Place::Key
-            | Place::InKey(_)
-            | Place::Colon
-            | Place::Value
-            | Place::InText(_)
-            | Place::InBare
-            | Place::Nested
-            | Place::InNestedText(_)
-            | Place::AfterValue
-            | Place::Broken => Gist::Unreadable,
-        }
+        if self.place == ScanState::End { self.gist() } else { Gist::Unreadable }
     }
 
     fn begin(&mut self, byte: u8) {
@@ -252,36 +232,36 @@ impl EnvelopeScanner {
         self.token.push(byte);
     }
 
-    fn go(&mut self, place: Place, taken: usize) -> usize {
+    fn go(&mut self, place: ScanState, taken: usize) -> usize {
         self.place = place;
         taken
     }
 
     /// Takes one byte between tokens.
-    fn between(&mut self, place: Place, byte: u8) -> usize {
+    fn between(&mut self, place: ScanState, byte: u8) -> usize {
         let next = match (place, byte) {
-            (Place::Start, b'{') => Place::Key,
-            (Place::Key, b'"') => {
+            (ScanState::Start, b'{') => ScanState::Key,
+            (ScanState::Key, b'"') => {
                 self.begin(b'"');
-                Place::InKey(Escape::No)
+                ScanState::InKey(Escape::No)
             }
-            (Place::Key | Place::AfterValue, b'}') => Place::End,
-            (Place::Colon, b':') => Place::Value,
-            (Place::Value, b'"') => {
+            (ScanState::Key | ScanState::AfterValue, b'}') => ScanState::End,
+            (ScanState::Colon, b':') => ScanState::Value,
+            (ScanState::Value, b'"') => {
                 self.begin(b'"');
-                Place::InText(Escape::No)
+                ScanState::InText(Escape::No)
             }
-            (Place::Value, b'{' | b'[') => {
+            (ScanState::Value, b'{' | b'[') => {
                 self.token.clear();
                 self.depth = 1;
-                Place::Nested
+                ScanState::Nested
             }
-            (Place::Value, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
+            (ScanState::Value, b'-' | b'0'..=b'9' | b't' | b'f' | b'n') => {
                 self.begin(byte);
-                Place::InBare
+                ScanState::InBare
             }
-            (Place::AfterValue, b',') => Place::Key,
-            _ => Place::Broken,
+            (ScanState::AfterValue, b',') => ScanState::Key,
+            _ => ScanState::Broken,
         };
         self.go(next, 1)
     }
@@ -293,8 +273,8 @@ impl EnvelopeScanner {
             at += 1;
             match byte {
                 b'"' => match text_run(rest.get(at..).unwrap_or_default(), Escape::No) {
-                    Run::Ended(length) => at += length,
-                    Run::Open(escape) => return self.go(Place::InNestedText(escape), rest.len()),
+                    TextRun::Ended(length) => at += length,
+                    TextRun::Open(escape) => return self.go(ScanState::InNestedText(escape), rest.len()),
                 },
                 b'{' | b'[' => self.depth += 1,
                 b'}' | b']' => {
@@ -317,48 +297,49 @@ impl EnvelopeScanner {
         if end.is_some() { self.value_read(length) } else { length }
     }
 
-    /// Keeps the part of a string that is in `rest`, up to a bound.
-    fn keep(&mut self, rest: &[u8], run: &Run) {
+    /// Runs through a string, and keeps the part of it that is in `rest`, up to a bound.
+    fn keep(&mut self, rest: &[u8], escape: Escape) -> TextRun {
+        let run = text_run(rest, escape);
         let length = match run {
-            Run::Ended(length) => *length,
-            Run::Open(_) => rest.len(),
+            TextRun::Ended(length) => length,
+            TextRun::Open(_) => rest.len(),
         };
         // Other values are not kept: their token lacks its closing quote, so it decodes to nothing.
-        let wanted = matches!(self.place, Place::InKey(_)) || matches!(self.key, Key::Id | Key::Method);
-        if wanted {
+        if matches!(self.place, ScanState::InKey(_)) || matches!(self.key, EnvelopeKey::Id | EnvelopeKey::Method) {
             let room = KEPT.saturating_sub(self.token.len()).min(length);
             self.token.extend_from_slice(rest.get(..room).unwrap_or_default());
         }
+        run
     }
 
     fn key_read(&mut self, taken: usize) -> usize {
         let decoded = if self.token.contains(&b'\\') { self.decoded() } else { None };
         let name = decoded.as_deref().map(str::as_bytes).or_else(|| inside(&self.token)).unwrap_or_default();
-        self.key = Key::named(name);
+        self.key = EnvelopeKey::named(name);
         self.shadowed |=
-            self.key == Key::Other && fold::shadows(str::from_utf8(name).unwrap_or_default(), fold::ENVELOPE);
+            self.key == EnvelopeKey::Other && fold::shadows(str::from_utf8(name).unwrap_or_default(), fold::ENVELOPE);
         match self.key {
-            Key::Result => self.outcome.take(Some(Outcome::Result)),
-            Key::Error => self.outcome.take(Some(Outcome::Error)),
-            Key::Id | Key::Method | Key::Other => {}
+            EnvelopeKey::Result => self.outcome.take(Some(Outcome::Result)),
+            EnvelopeKey::Error => self.outcome.take(Some(Outcome::Error)),
+            EnvelopeKey::Id | EnvelopeKey::Method | EnvelopeKey::Other => {}
         }
-        self.go(Place::Colon, taken)
+        self.go(ScanState::Colon, taken)
     }
 
     fn value_read(&mut self, taken: usize) -> usize {
         match self.key {
-            Key::Id => {
+            EnvelopeKey::Id => {
                 let id = std::str::from_utf8(&self.token).ok().and_then(Id::from_token);
                 self.id.take(id);
                 self.id_span = self.begun..self.at + taken;
             }
-            Key::Method => {
+            EnvelopeKey::Method => {
                 let method = self.decoded();
                 self.method.take(method);
             }
-            Key::Result | Key::Error | Key::Other => {}
+            EnvelopeKey::Result | EnvelopeKey::Error | EnvelopeKey::Other => {}
         }
-        self.go(Place::AfterValue, taken)
+        self.go(ScanState::AfterValue, taken)
     }
 
     /// The token under way as a string, decoded.
@@ -373,7 +354,7 @@ fn inside(token: &[u8]) -> Option<&[u8]> {
 }
 
 /// How far a string runs.
-enum Run {
+enum TextRun {
     /// It ends after so many bytes, the closing quote included.
     Ended(usize),
     /// It goes on in the next piece.
@@ -381,28 +362,17 @@ enum Run {
 }
 
 /// Runs through a string from inside it.
-fn text_run(rest: &[u8], escape: Escape) -> Run {
+fn text_run(rest: &[u8], escape: Escape) -> TextRun {
     let mut at = match escape {
         Escape::No => 0,
         Escape::Yes => 1,
     };
-    while let Some(found) = rest.get(at..).and_then(special) {
+    while let Some(found) = rest.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
         at += found;
         if rest.get(at) == Some(&b'"') {
-            return Run::Ended(at + 1);
+            return TextRun::Ended(at + 1);
         }
         at += 2;
     }
-    Run::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
-}
-
-/// Where the next quote or backslash is. Most strings are short, so the next few bytes are looked at by hand
-/// before a vector search is set up.
-fn special(rest: &[u8]) -> Option<usize> {
-    let near = rest.get(..32).unwrap_or(rest);
-    let run = plain_run(near);
-    if let Some(b'"' | b'\\') = near.get(run) {
-        return Some(run);
-    }
-    memchr::memchr2(b'"', b'\\', rest.get(run..)?).map(|found| run + found)
+    TextRun::Open(if at > rest.len() { Escape::Yes } else { Escape::No })
 }

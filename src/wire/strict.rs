@@ -2,17 +2,15 @@
 //! list of flaws for which a text is refused, in words of ours that quote nothing foreign.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Range;
-
-pub use super::text::Text;
-use super::text::{self, Keys, Writing, hex, plain_run};
 
 /// How many arrays and objects may be inside each other.
 pub const DEPTH: usize = 64;
 
 /// What kind of value is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     Object,
     Array,
     Text,
@@ -20,21 +18,7 @@ pub enum Kind {
     Literal,
 }
 
-/// An object that was entered and not yet left.
-#[derive(Debug)]
-#[must_use = "an object that is not walked to its end leaves its keys unchecked"]
-pub struct Members {
-    first_key: usize,
-    begun: bool,
-}
-
-/// An array that was entered and not yet left.
-#[derive(Debug)]
-pub struct Items {
-    begun: bool,
-}
-
-/// Reads one text from its start.
+/// Reads one text from its start; every step fails with the first [`Fault`] that it meets.
 #[derive(Debug)]
 pub struct Reader<'a> {
     text: &'a str,
@@ -45,14 +29,11 @@ pub struct Reader<'a> {
     /// Bytes of the longest key so far.
     longest_key: usize,
     /// The keys of every object that is open, outermost first.
-    keys: Keys,
+    keys: Vec<Text>,
 }
 
 impl<'a> Reader<'a> {
     /// Begins to read; refuses what is not UTF-8 or begins with a byte order mark.
-    ///
-    /// # Errors
-    /// [`Flaw::NotUtf8`], [`Flaw::ByteOrderMark`].
     pub fn new(bytes: &'a [u8]) -> Result<Self, Fault> {
         let text =
             std::str::from_utf8(bytes).map_err(|error| Fault { flaw: Flaw::NotUtf8, at: error.valid_up_to() })?;
@@ -61,7 +42,7 @@ impl<'a> Reader<'a> {
 
     /// The same for what is known to be UTF-8.
     pub(super) fn of_text(text: &'a str) -> Result<Self, Fault> {
-        let reader = Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Keys::default() };
+        let reader = Self { text, at: 0, depth: 0, values: 0, longest_key: 0, keys: Vec::new() };
         if text.starts_with('\u{feff}') { reader.fault(Flaw::ByteOrderMark) } else { Ok(reader) }
     }
 
@@ -71,51 +52,41 @@ impl<'a> Reader<'a> {
     }
 
     /// The kind of the value that is next.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] where no value can begin, [`Flaw::ControlCharacter`].
-    pub fn kind(&mut self) -> Result<Kind, Fault> {
+    pub fn kind(&mut self) -> Result<JsonKind, Fault> {
         self.space()?;
         match self.peek() {
-            Some(b'{') => Ok(Kind::Object),
-            Some(b'[') => Ok(Kind::Array),
-            Some(b'"') => Ok(Kind::Text),
-            Some(b'-' | b'0'..=b'9') => Ok(Kind::Number),
-            Some(b't' | b'f' | b'n') => Ok(Kind::Literal),
+            Some(b'{') => Ok(JsonKind::Object),
+            Some(b'[') => Ok(JsonKind::Array),
+            Some(b'"') => Ok(JsonKind::Text),
+            Some(b'-' | b'0'..=b'9') => Ok(JsonKind::Number),
+            Some(b't' | b'f' | b'n') => Ok(JsonKind::Literal),
             _ => self.fault(Flaw::Syntax),
         }
     }
 
     /// Checks the next value whole, and tells where it is.
-    ///
-    /// # Errors
-    /// Any [`Flaw`] of the value.
     pub fn skip(&mut self) -> Result<Range<usize>, Fault> {
         self.values += 1;
         let kind = self.kind()?;
         let start = self.at;
         match kind {
-            Kind::Object => {
-                let mut members = self.enter()?;
-                while self.member(&mut members)?.is_some() {
-                    self.skip()?;
-                }
+            JsonKind::Object => self.members(|_, _| Ok(()))?,
+            JsonKind::Array => self.items(|_| {})?,
+            JsonKind::Text => {
+                self.token()?;
             }
-            Kind::Array => self.items(|_| {})?,
-            Kind::Text => {
-                self.string()?;
-            }
-            Kind::Number => self.number()?,
-            Kind::Literal => self.literal()?,
+            JsonKind::Number => self.number()?,
+            JsonKind::Literal => self.literal()?,
         }
         Ok(start..self.at)
     }
 
-    /// Takes the next value, which must be a string.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] when it is none, or any flaw of it.
-    pub fn string(&mut self) -> Result<Text, Fault> {
+    /// Takes the next value, which must be a string, and decodes it.
+    pub fn string(&mut self) -> Result<Cow<'a, str>, Fault> {
+        self.token().map(|token| token.decoded(self.text))
+    }
+
+    fn token(&mut self) -> Result<Text, Fault> {
         self.space()?;
         self.expect(b'"')?;
         let start = self.at;
@@ -124,7 +95,7 @@ impl<'a> Reader<'a> {
             self.at += plain_run(self.rest());
             match self.peek() {
                 Some(b'"') => {
-                    let string = Text::new(start..self.at, writing);
+                    let string = Text { start, end: self.at, writing };
                     self.at += 1;
                     return Ok(string);
                 }
@@ -138,40 +109,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Enters the next value, which must be an object; [`Self::member`] walks it.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] when it is none, [`Flaw::TooDeep`].
-    pub fn enter(&mut self) -> Result<Members, Fault> {
-        self.space()?;
-        self.expect(b'{')?;
-        self.descend()?;
-        Ok(Members { first_key: self.keys.all().len(), begun: false })
+    /// Walks the next value, which must be an object: `found` takes each key, decoded, and may read its value. A value that
+    /// it leaves is skipped.
+    pub fn members(
+        &mut self,
+        mut found: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        self.open(b'{')?;
+        let first_key = self.keys.len();
+        let mut begun = false;
+        while self.goes_on(b'}', &mut begun)? {
+            let key = self.key()?;
+            let at = self.at;
+            found(self, key.decoded(self.text))?;
+            if self.at == at {
+                self.skip()?;
+            }
+        }
+        self.distinct(first_key)?;
+        self.keys.truncate(first_key);
+        Ok(())
     }
 
-    /// Takes the next key of the object, so that its value is next; `None` at the object's end.
-    ///
-    /// # Errors
-    /// Any [`Flaw`] on the way; [`Flaw::DuplicateKey`] at the object's end.
-    pub fn member(&mut self, members: &mut Members) -> Result<Option<Text>, Fault> {
+    /// Takes a key and its colon, so that the first byte of its value is next.
+    fn key(&mut self) -> Result<Text, Fault> {
         self.space()?;
-        match (self.peek(), members.begun) {
-            (Some(b'}'), _) => {
-                self.at += 1;
-                self.depth -= 1;
-                self.distinct(members.first_key)?;
-                self.keys.truncate(members.first_key);
-                return Ok(None);
-            }
-            (Some(b','), true) => {
-                self.at += 1;
-                self.space()?;
-            }
-            (_, false) => {}
-            _ => return self.fault(Flaw::Syntax),
-        }
         let at = self.at;
-        let key = self.string()?;
+        let key = self.token()?;
         self.longest_key = self.longest_key.max(self.at - at);
         if key.holds_nul(self.text) {
             return Err(Fault { flaw: Flaw::NulInKey, at });
@@ -181,69 +145,52 @@ impl<'a> Reader<'a> {
         }
         self.space()?;
         self.expect(b':')?;
+        self.space()?;
         self.keys.push(key);
-        members.begun = true;
-        Ok(Some(key))
+        Ok(key)
     }
 
     /// Checks the next value, which must be an array, and passes the place of each item to `found`.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] when it is none, or any flaw in it.
     pub fn items(&mut self, mut found: impl FnMut(Range<usize>)) -> Result<(), Fault> {
-        let mut items = self.begin()?;
-        while self.item(&mut items)? {
+        self.open(b'[')?;
+        let mut begun = false;
+        while self.goes_on(b']', &mut begun)? {
             found(self.skip()?);
         }
         Ok(())
     }
 
-    /// Enters the next value, which must be an array; [`Self::item`] walks it.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] when it is none, [`Flaw::TooDeep`].
-    pub fn begin(&mut self) -> Result<Items, Fault> {
+    fn open(&mut self, bracket: u8) -> Result<(), Fault> {
         self.space()?;
-        self.expect(b'[')?;
-        self.descend()?;
-        Ok(Items { begun: false })
+        self.expect(bracket)?;
+        self.depth += 1;
+        if self.depth > DEPTH { self.fault(Flaw::TooDeep) } else { Ok(()) }
     }
 
-    /// Whether an item of the array comes next; false at the array's end.
-    ///
-    /// # Errors
-    /// [`Flaw::Syntax`] where neither an item nor the end can be.
+    /// Whether another member or item comes next, its comma taken; false at the closing bracket.
     #[inline]
-    pub fn item(&mut self, items: &mut Items) -> Result<bool, Fault> {
+    fn goes_on(&mut self, closing: u8, begun: &mut bool) -> Result<bool, Fault> {
         self.space()?;
-        match (self.peek(), items.begun) {
-            (Some(b','), true) => self.at += 1,
-            (Some(b']'), _) => {
+        match self.peek() {
+            Some(byte) if byte == closing => {
                 self.at += 1;
                 self.depth -= 1;
                 return Ok(false);
             }
-            (_, false) => items.begun = true,
-            (_, true) => return self.fault(Flaw::Syntax),
+            Some(b',') if *begun => self.at += 1,
+            _ if *begun => return self.fault(Flaw::Syntax),
+            _ => *begun = true,
         }
         Ok(true)
     }
 
     /// Ends the text: nothing but white space may follow.
-    ///
-    /// # Errors
-    /// [`Flaw::Trailing`], [`Flaw::ControlCharacter`].
     pub fn end(mut self) -> Result<(), Fault> {
         self.space()?;
         match self.peek() {
             None => Ok(()),
             Some(_) => self.fault(Flaw::Trailing),
         }
-    }
-
-    /// The decoded text of a string of this text.
-    pub fn decoded(&self, string: &Text) -> Cow<'a, str> {
-        string.decoded(self.text)
     }
 
     /// How many values were read so far, nested ones included.
@@ -295,14 +242,6 @@ impl<'a> Reader<'a> {
                 _ => return Ok(()),
             }
         }
-    }
-
-    fn descend(&mut self) -> Result<(), Fault> {
-        self.depth += 1;
-        if self.depth > DEPTH {
-            return self.fault(Flaw::TooDeep);
-        }
-        Ok(())
     }
 
     /// What is not read yet.
@@ -388,9 +327,9 @@ impl<'a> Reader<'a> {
 
     /// Checks that the keys from `first` on differ once decoded.
     fn distinct(&self, first: usize) -> Result<(), Fault> {
-        match text::twin(self.text, self.keys.all().get(first..).unwrap_or(self.keys.all())) {
+        match twin(self.text, self.keys.get(first..).unwrap_or(&self.keys)) {
             None => Ok(()),
-            Some(key) => Err(Fault { flaw: Flaw::DuplicateKey, at: key.start() }),
+            Some(key) => Err(Fault { flaw: Flaw::DuplicateKey, at: key.start }),
         }
     }
 }
@@ -443,4 +382,95 @@ impl Flaw {
             Self::TooDeep | Self::DuplicateKey | Self::NulInKey | Self::ReservedKey => false,
         }
     }
+}
+
+/// Where a string is: between its quotes, and how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Text {
+    start: usize,
+    end: usize,
+    writing: Writing,
+}
+
+/// Whether a string is written with escapes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Writing {
+    Plain,
+    Escaped,
+}
+
+impl Text {
+    /// The decoded text; `whole` is the text it is in.
+    fn decoded<'a>(&self, whole: &'a str) -> Cow<'a, str> {
+        let inside = self.raw(whole);
+        match self.writing {
+            Writing::Plain => Cow::Borrowed(inside),
+            // Its quotes are around it, and it was checked when it was taken.
+            Writing::Escaped => {
+                let token = whole.get(self.start - 1..=self.end).unwrap_or_default();
+                Cow::Owned(serde_json::from_str(token).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Whether a NUL is in it; only an escape can write one.
+    #[inline]
+    fn holds_nul(&self, whole: &str) -> bool {
+        self.writing == Writing::Escaped && self.decoded(whole).contains('\0')
+    }
+
+    /// Whether it is a key by which serde_json marks numbers and raw texts internally. An object that begins with one
+    /// is no object to serde_json, so that we would judge and show another value than the server reads.
+    #[inline]
+    fn is_reserved(&self, whole: &str) -> bool {
+        const RESERVED: &str = "$serde_json::private::";
+        self.decoded(whole).starts_with(RESERVED)
+    }
+
+    fn raw<'a>(&self, whole: &'a str) -> &'a str {
+        whole.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// Up to this many keys are compared pairwise; of more, each is looked up.
+const FEW: usize = 12;
+
+/// A key that is twice among `keys`, once decoded. Never quadratic.
+fn twin<'k>(whole: &str, keys: &'k [Text]) -> Option<&'k Text> {
+    if keys.len() <= FEW {
+        let before = |i: usize, key: &Text| keys.iter().take(i).any(|other| key.decoded(whole) == other.decoded(whole));
+        return keys.iter().enumerate().find_map(|(i, key)| before(i, key).then_some(key));
+    }
+    let mut seen = HashSet::with_capacity(keys.len());
+    keys.iter().find(|key| !seen.insert(key.decoded(whole)))
+}
+
+/// How many bytes are before the next quote, backslash or control character.
+#[inline]
+pub(crate) fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (i, word) in words.iter().enumerate() {
+        // Eight bytes at once: a byte's high bit is set where it is below 0x20, a quote or a backslash. Bits above
+        // the first such byte may be wrong; only the lowest one is used.
+        let word = u64::from_le_bytes(*word);
+        let control = word.wrapping_sub(ONES * 0x20) & !word;
+        let quote = word ^ (ONES * u64::from(b'"'));
+        let quote = quote.wrapping_sub(ONES) & !quote;
+        let backslash = word ^ (ONES * u64::from(b'\\'));
+        let backslash = backslash.wrapping_sub(ONES) & !backslash;
+        let special = (control | quote | backslash) & HIGHS;
+        if special != 0 {
+            return i * 8 + (special.trailing_zeros() / 8) as usize;
+        }
+    }
+    let done = bytes.len() - tail.len();
+    let run = tail.iter().position(|byte| matches!(byte, 0..=0x1f | b'"' | b'\\'));
+    done + run.unwrap_or(tail.len())
+}
+
+/// Four hex digits as a number.
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }

@@ -102,11 +102,7 @@ pub fn write(ticket: &str) -> Snapshot {
         hazards: Vec::new(),
         effect: "creates notes/today.md (10 bytes)".into(),
         target: Some("notes/today.md".into()),
-        ruling: Ruling {
-            decision: Decision::Ask,
-            rule: None,
-            reason: "Changes something, and no rule covers it".into(),
-        },
+        ruling: Ruling::of(Decision::Ask, "Changes something, and no rule covers it"),
         near: Vec::new(),
         safe: Safe {
             capability: Check { state: CheckState::Holds, what: "in the scope, arguments fit the schema".into() },

@@ -228,7 +228,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             hazards: Vec::new(),
             effect: "writes".to_owned(),
             target: None,
-            ruling: Ruling { decision: Decision::Ask, rule: None, reason: "it MUTATES".into() },
+            ruling: Ruling::of(Decision::Ask, "it MUTATES"),
             near: Vec::new(),
             safe: Safe {
                 capability: check(CheckState::Holds),

@@ -39,9 +39,7 @@ fn realistic_files() {
 /// `allow server.tool` for each that was carried over, `-` and the words for each that was not.
 fn told(host: Host, text: &str) -> Vec<String> {
     let found = imported(host, text);
-    let name = |name: &Option<String>| name.clone().unwrap_or_else(|| "*".to_owned());
-    let carried =
-        found.carried.iter().map(|one| format!("{} {}.{}", one.decision.word(), name(&one.server), name(&one.tool)));
+    let carried = found.carried.iter().map(|one| format!("{} {}.{}", one.decision.word(), one.server, one.tool));
     carried.chain(found.left.iter().map(|left| format!("- {}", left.what))).collect()
 }
 

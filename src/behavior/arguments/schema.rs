@@ -2,8 +2,6 @@
 
 use serde_json::Value;
 
-use crate::wire::fold::member;
-
 /// Schema nodes and listed values looked at for one call. Beyond it a schema says nothing, which proves nothing.
 const MAX_WORK: usize = 50_000;
 /// Steps through `$ref`s and branches that belong to one place.
@@ -51,13 +49,13 @@ impl<'a> Schema<'a> {
             if !self.spend(1) {
                 return (Schemas::default(), Declared::Free);
             }
-            if let Some(property) = member(schema, "properties").and_then(|all| member(all, key)) {
+            if let Some(property) = schema.get("properties").and_then(|all| all.get(key)) {
                 declared = Declared::Named;
                 self.gather(property, &mut below, 0);
             }
         }
         if declared == Declared::Free {
-            for rest in place.iter().filter_map(|schema| member(schema, "additionalProperties")) {
+            for rest in place.iter().filter_map(|schema| schema.get("additionalProperties")) {
                 self.gather(rest, &mut below, 0);
             }
         }
@@ -68,7 +66,7 @@ impl<'a> Schema<'a> {
     pub fn items(&mut self, place: &Schemas<'a>) -> Schemas<'a> {
         let mut below = Schemas::default();
         for schema in place {
-            for items in [member(schema, "items"), member(schema, "prefixItems")].into_iter().flatten() {
+            for items in [schema.get("items"), schema.get("prefixItems")].into_iter().flatten() {
                 match items {
                     Value::Array(first) => first.iter().for_each(|one| self.gather(one, &mut below, 0)),
                     one => self.gather(one, &mut below, 0),
@@ -81,10 +79,10 @@ impl<'a> Schema<'a> {
     /// Whether the schema lists this text among the values that may be here.
     pub fn lists(&mut self, place: &Schemas<'a>, text: &str) -> bool {
         for schema in place {
-            if member(schema, "const").and_then(Value::as_str) == Some(text) {
+            if schema.get("const").and_then(Value::as_str) == Some(text) {
                 return true;
             }
-            let Some(values) = member(schema, "enum").and_then(Value::as_array) else { continue };
+            let Some(values) = schema.get("enum").and_then(Value::as_array) else { continue };
             if !self.spend(values.len()) {
                 return false;
             }

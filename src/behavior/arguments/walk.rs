@@ -14,7 +14,6 @@ use super::shell;
 use super::sql;
 use crate::behavior::taxonomy::Action;
 use crate::mcp::tool::Tool;
-use crate::wire::fold::member;
 
 /// How many findings one call lists; that there are more is one of them.
 pub const MOST: usize = 64;
@@ -305,7 +304,7 @@ impl<'a> ArgumentReader<'a> {
             return false;
         }
         if matches!(choice, Choice::Method | Choice::Act) {
-            let mut listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+            let mut listed = place.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
             // Among others of which none is a method or a change (`pearson`, `kendall`), an unknown word is no method.
             let is_harmless = is_listed && !listed.any(|value| value.as_str().is_some_and(choice::is_act));
             let change = choice::changing(if is_harmless { Choice::Act } else { choice }, text);

@@ -9,7 +9,6 @@ use super::walk::{Known, New, of_call};
 use crate::behavior::agreed::{Agreement, Agreements, What};
 use crate::behavior::secrets;
 use crate::mcp::tool::Tool;
-use crate::wire::fold::member;
 use crate::wire::words::words;
 
 /// How many parameters of one tool are looked at, and how many values of one parameter are listed.
@@ -92,28 +91,28 @@ enum Samples {
 }
 
 fn samples(schema: &Value) -> Samples {
-    if let Some(members) = member(schema, "enum").and_then(Value::as_array) {
+    if let Some(members) = schema.get("enum").and_then(Value::as_array) {
         return Samples::All(members.clone());
     }
-    if let Some(only) = member(schema, "const") {
+    if let Some(only) = schema.get("const") {
         return Samples::All(vec![only.clone()]);
     }
     let of_type = |word: &str| match word {
         "boolean" => Some(Samples::All(vec![true.into(), false.into()])),
         "integer" | "number" => Some(Samples::Some([7, 8, 9].map(Value::from))),
         "string" => Some(Samples::Some(["alpha", "beta", "gamma"].map(Value::from))),
-        "array" => Some(match member(schema, "items").map_or(Samples::Unknown, samples) {
+        "array" => Some(match schema.get("items").map_or(Samples::Unknown, samples) {
             Samples::All(values) => Samples::All(values.into_iter().map(|value| json!([value])).collect()),
             Samples::Some(values) => Samples::Some(values.map(|value| json!([value]))),
             Samples::Unknown => Samples::Unknown,
         }),
         _ => None,
     };
-    match member(schema, "type") {
+    match schema.get("type") {
         Some(Value::String(word)) => of_type(word),
         Some(Value::Array(words)) => words.iter().filter_map(Value::as_str).find_map(of_type),
         _ => ["anyOf", "oneOf"].iter().find_map(|key| {
-            let all = member(schema, key)?.as_array()?;
+            let all = schema.get(key)?.as_array()?;
             all.iter().map(samples).find(|found| !matches!(found, Samples::Unknown))
         }),
     }

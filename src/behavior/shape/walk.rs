@@ -18,7 +18,7 @@ use crate::behavior::secrets;
 use crate::behavior::words;
 use crate::capability::names::shortened;
 use crate::mcp::tool::Tool;
-use crate::wire::fold::{in_pointer, member};
+use crate::wire::fold::in_pointer;
 
 /// How many leaves of one call are looked at, and how much text, in bytes.
 const MOST_LEAVES: usize = 10_000;
@@ -304,7 +304,7 @@ impl<'a> NewFinder<'a> {
     /// Whether the schema lists this text among values of which one is an act, and it is not known to read. Of kinds of
     /// things a few have the name of an act: `init` among the symbols of a language.
     fn chooses_an_act(&mut self, at: At<'_>, place: &Schemas<'a>, text: &str) -> bool {
-        let listed = place.iter().filter_map(|schema| member(schema, "enum")?.as_array()).flatten();
+        let listed = place.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
         let (mut all, mut acts) = (0, 0);
         for value in listed.filter_map(Value::as_str) {
             all += 1;
@@ -487,7 +487,7 @@ impl<'a> NewFinder<'a> {
 }
 
 fn is_default(place: &Schemas<'_>, value: &Value) -> bool {
-    place.iter().any(|schema| member(schema, "default") == Some(value))
+    place.iter().any(|schema| schema.get("default") == Some(value))
 }
 
 fn kind_of(roles: Roles) -> &'static str {

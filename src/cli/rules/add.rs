@@ -291,7 +291,7 @@ pub(super) fn run_import(options: &ImportOptions, site: &Site<'_>, out: &mut dyn
 
 fn warnings_of_import(found: &Imported) -> Vec<String> {
     let mut warnings = Vec::new();
-    if found.carried.iter().any(|one| one.decision == Decision::Allow && one.tool.is_none()) {
+    if found.carried.iter().any(|one| one.decision == Decision::Allow && one.tool == "*") {
         warnings.push("an allow without a tool covers everything its server does, deletions too".to_owned());
     }
     if !found.carried.is_empty() {

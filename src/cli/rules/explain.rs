@@ -243,6 +243,7 @@ fn write_json(
         "decision": ruling.decision.word(),
         "rule": ruling.rule,
         "reason": ruling.reason,
+        "approved_by": ruling.terms.words(),
         "badge": behavior.badge().word(),
         "behavior": behavior.identity.to_string(),
         "identity": behavior.identity.hash(),
@@ -265,6 +266,9 @@ fn write_json(
 fn write_text(explanation: &Explanation<'_>, behavior: &Behavior, out: &mut dyn Write) -> io::Result<()> {
     let ruling = &explanation.ruling;
     writeln!(out, "{}: {}", ruling.decision.word(), ruling.reason)?;
+    if let Some(terms) = ruling.terms.words() {
+        writeln!(out, "approved by {}", visible(&terms))?;
+    }
     writeln!(out, "The call is {} ({})", behavior.identity, behavior.identity.hash())?;
     for hazard in &behavior.hazards {
         writeln!(out, "hazard {}", hazard.kind.word())?;

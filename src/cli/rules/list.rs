@@ -12,6 +12,7 @@ use crate::home::layers::Layers;
 use crate::operator::record_row::ruling;
 use crate::operator::rule_book::all;
 use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
+use crate::policy::terms::ApproverKind;
 use crate::policy::written;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -39,6 +40,9 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
     let Defaults { pure, likely, mutates, hazard, .. } = policy.defaults;
     let [pure, mutates, hazard] = [pure, mutates, hazard].map(Decision::word);
     writeln!(out, "defaults: pure {pure}, likely {}, mutates {mutates}, hazard {hazard}", likely.word())?;
+    if let Some(signed) = policy.given.signed {
+        writeln!(out, "operator: signed {}", signed.word())?;
+    }
     let rows = all(policy).map(|(rule, disabled)| {
         let decision = if disabled { Row::of(Tone::Quiet, "off") } else { ruling(rule.decision) };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
@@ -101,6 +105,9 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "capability": rule.capability.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "when": rule.when.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
         "unless": rule.unless.iter().map(|predicate| predicate.text.as_str()).collect::<Vec<_>>(),
+        "approvals": rule.terms.approvals,
+        "signers": rule.terms.signers,
+        "other": rule.terms.by == ApproverKind::Others,
         "expires": rule.expires.and_then(|end| Some(jiff::Timestamp::from_millisecond(end).ok()?.to_string())),
         "note": rule.note,
         "disabled": disabled,
@@ -115,7 +122,8 @@ fn selects(rule: &Rule, look: Look<'_>) -> String {
     let until = rule.expires.map(|end| ("until", until(end, look)));
     let part = |(key, words): (&str, String)| format!("{key} {words}");
     let parts: Vec<String> = rule.selects().into_iter().chain(until).map(part).collect();
-    if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") }
+    let covers = if parts.is_empty() { "every call".to_owned() } else { parts.join(", ") };
+    rule.terms.words().map_or(covers.clone(), |terms| format!("{covers}; approved by {terms}"))
 }
 
 /// The last day, or the minute of a local day, as the reader's clock has it.

@@ -41,6 +41,7 @@ use crate::policy::rate::{Counted, Recent};
 use crate::policy::rule::{Decision, FirstUse, Policy};
 use crate::policy::scope::{Admission, Scope};
 use crate::policy::under::{Paths, Roots};
+use crate::signing::grade::Required;
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 use crate::wire::message::Sorted;
@@ -74,6 +75,7 @@ pub(in crate::gate) fn judge(
 fn stricter(one: Judged, other: Judged) -> Judged {
     let is_stricter = other.ruling.decision > one.ruling.decision;
     let (mut strictest, other) = if is_stricter { (other, one) } else { (one, other) };
+    strictest.ruling = strictest.ruling.joined(&other.ruling);
     strictest.wanted.real.extend(other.wanted.real);
     strictest.wanted.places.extend(other.wanted.places);
     strictest.wanted.counted.extend(other.wanted.counted);
@@ -136,7 +138,7 @@ fn by_method(
     let mut ruling = decide::decide_at(&context.rules.policy, &question, &roots);
     if asks && ruling.decision == Decision::Allow && ruling.rule.is_none() {
         let reason = "a scope is set, and this request does more than read, or MCP does not have it";
-        ruling = Ruling { decision: Decision::Ask, rule: None, reason: reason.into() };
+        ruling = Ruling::of(Decision::Ask, reason);
     }
     let near = near(&context.rules.policy, &question, &roots, &ruling);
     Judged {
@@ -193,7 +195,7 @@ fn judge_inside(
     let Sorted::Call(inner) = message::sort(Line::new(line.to_string().into_bytes())) else {
         // Nested too deep to be read as a call.
         let decision = by_method.ruling.decision.max(Decision::Ask);
-        let ruling = Ruling { decision, rule: None, reason: "it runs a tool, and the arguments cannot be read".into() };
+        let ruling = Ruling::of(decision, "it runs a tool, and the arguments cannot be read").joined(&by_method.ruling);
         return Judged { ruling, inside, behavior: Behavior::unknown(), effect: what.to_owned(), ..by_method };
     };
     // What was allowed for calls of the tool was not allowed for them in this form.
@@ -201,7 +203,11 @@ fn judge_inside(
     let inner_context = Context { grants: &grants, ..context };
     let inner = judge_call(&inner, described, inner_context, seen);
     let is_stricter = by_method.ruling.decision > inner.ruling.decision;
-    let (ruling, near) = if is_stricter { (by_method.ruling, by_method.near) } else { (inner.ruling, inner.near) };
+    let (ruling, near) = if is_stricter {
+        (by_method.ruling.joined(&inner.ruling), by_method.near)
+    } else {
+        (inner.ruling.joined(&by_method.ruling), inner.near)
+    };
     // Files are shown by the arguments of the request itself, and these are further inside.
     let mut wanted = Look { real: inner.wanted.real, places: inner.wanted.places, ..Look::default() };
     wanted.real.extend(by_method.wanted.real);
@@ -478,7 +484,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, context: Context
     let (policy, found) = (&context.rules.policy, seen.found.as_ref());
     if described.is_some_and(|known| known.pin_state == PinState::Refused) {
         let reason = "the operator refused this definition of the tool; Tools (4) in the console shows it";
-        let ruling = Ruling { decision: Decision::Deny, rule: None, reason: reason.into() };
+        let ruling = Ruling::of(Decision::Deny, reason);
         return Ruled { ruling, awaits_look: false, by_approver: None, near: Vec::new(), wanted: Look::default() };
     }
     let mut wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
@@ -491,7 +497,9 @@ fn rule(described: Option<&Described>, question: &Question<'_>, context: Context
     let Loosened { ruling, awaits_look } = context.grants.loosen(ruling, &asked, policy, found);
     let near = near(policy, question, &roots, &ruling);
     let opinions = seen.opinions.as_deref().unwrap_or_default();
-    let may_loosen = policy.allows_count && question.behavior.hazards.is_empty();
+    // A program cannot sign.
+    let unsigned = policy.signed == Required::Never;
+    let may_loosen = policy.allows_count && unsigned && question.behavior.hazards.is_empty();
     let (ruling, by_approver) = join(ruling, opinions, &context.config.approvers, may_loosen);
     Ruled { ruling, awaits_look, by_approver, near, wanted }
 }

@@ -9,7 +9,6 @@ use crate::behavior::secrets::{is_secret_flag, is_secret_key, spans};
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::words;
 use crate::wire::call::Call;
-use crate::wire::fold::Fields;
 
 /// Pairs of names that say where something goes from and to.
 const PAIRS: [(&str, &str); 9] = [
@@ -97,19 +96,19 @@ fn is_shown(analysis: &Analysis) -> bool {
 
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
 fn named(arguments: &Value, gives: Gives) -> Option<String> {
-    let fields = Fields::of(arguments.as_object()?);
+    let fields = arguments.as_object()?;
     let places: Vec<String> = PLACES.iter().filter_map(|name| word(fields, name)).collect();
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
-    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(name)?.as_u64()?)));
+    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
     let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
     let name = || {
         NAMES
             .iter()
             .filter(told)
             .find_map(|name| word(fields, name))
-            .or_else(|| if to.is_some() { None } else { identified(fields.all) })
+            .or_else(|| if to.is_some() { None } else { identified(fields) })
     };
     // A message is long, and says less than its recipient.
     let message = || if to.is_some() { None } else { word(fields, "message") };
@@ -119,7 +118,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
         (Some(amount), None) if to.is_none() => Some(name().map_or(amount.clone(), |name| format!("{name}: {amount}"))),
         (amount, goes) => amount.or(goes),
     };
-    let what = what.or_else(strong).or_else(|| list(fields.all)).or_else(numbered).or_else(name).or_else(message);
+    let what = what.or_else(strong).or_else(|| list(fields)).or_else(numbered).or_else(name).or_else(message);
     let what = match (what, to) {
         (Some(what), Some(to)) => Some(format!("{what} to {to}")),
         (None, Some(to)) => Some(format!("to {to}")),
@@ -129,12 +128,12 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
         (false, Some(what)) => Some(format!("{}: {what}", places.join("/"))),
         (false, None) => Some(places.join("/")),
         (true, Some(what)) => Some(what),
-        (true, None) => first(fields.all),
+        (true, None) => first(fields),
     }
 }
 
 /// The text of an argument, where it has one on one row and is no secret.
-fn word(fields: Fields<'_>, name: &str) -> Option<String> {
+fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
     let text = fields.get(name)?.as_str().filter(|text| !text.is_empty())?;
     Some(brief(text))
 }
@@ -155,13 +154,13 @@ fn plain(value: &Value) -> Option<String> {
 }
 
 /// Where something goes from and to.
-fn pair(fields: Fields<'_>) -> Option<String> {
+fn pair(fields: &Map<String, Value>) -> Option<String> {
     PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
 }
 
-fn amount(fields: Fields<'_>) -> Option<String> {
-    let name = AMOUNTS.iter().find(|name| fields.get(name).and_then(plain).is_some())?;
-    let amount = fields.get(name).and_then(plain)?;
+fn amount(fields: &Map<String, Value>) -> Option<String> {
+    let name = AMOUNTS.iter().find(|name| fields.get(**name).and_then(plain).is_some())?;
+    let amount = fields.get(*name).and_then(plain)?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
     let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
     // A number without a currency may not be money.
@@ -169,9 +168,9 @@ fn amount(fields: Fields<'_>) -> Option<String> {
     Some(if bare { format!("{name} = {amount}") } else { format!("{amount}{unit}{currency}") })
 }
 
-fn recipient(fields: Fields<'_>, gives: Gives) -> Option<String> {
+fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
     let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
-    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(name)? {
+    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(*name)? {
         Value::Array(items) => listed(items),
         one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => plain(one),
     })
@@ -208,9 +207,8 @@ fn label(item: &Value) -> Option<String> {
                 let is_name = ["name", "Name", "id", "Id", "title", "path"].iter().any(|end| name.ends_with(end));
                 value.as_str().filter(|_| is_name && !is_secret_key(name)).map(brief)
             };
-            let names =
-                || ["name", "title", "path", "id", "key"].iter().find_map(|name| word(Fields::of(fields), name));
-            pair(Fields::of(fields)).or_else(names).or_else(|| fields.iter().find_map(named))
+            let names = || ["name", "title", "path", "id", "key"].iter().find_map(|name| word(fields, name));
+            pair(fields).or_else(names).or_else(|| fields.iter().find_map(named))
         }
         Value::Null | Value::Bool(_) | Value::Array(_) => None,
     }

@@ -48,6 +48,6 @@ impl Opinion {
             (false, Decision::Deny) => "denies it",
         };
         let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
-        Ruling { decision: self.decision, rule: None, reason: format!("approver {} {says}{why}", self.name).into() }
+        Ruling::of(self.decision, format!("approver {} {says}{why}", self.name))
     }
 }

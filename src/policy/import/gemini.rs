@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::imported::{HIDES_TOOLS, Imported, Name, NotTheirs, OWN_TOOL, fields, short, splits};
+use super::{ForeignName, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, short, splits};
 use crate::policy::rule::Decision;
 
 /// Keys of a rule that say whom it is for and what it does; any other narrows it.
@@ -36,7 +36,11 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
         of_server(&mut found, name, server, shown.as_ref().is_none_or(|shown| shown.contains(&name.as_str())));
     }
     for name in found.texts("mcp.excluded", excluded, Decision::Deny) {
-        found.carry(Decision::Deny, if name == "*" { Name::Any } else { Name::Is(name) }, Name::Any);
+        found.carry(
+            Decision::Deny,
+            if name == "*" { ForeignName::Any } else { ForeignName::Is(name) },
+            ForeignName::Any,
+        );
     }
     if let Some(shown) = shown {
         let why = "it hides the other servers, and a rule cannot do that; allow here what may run unasked";
@@ -50,11 +54,12 @@ pub(super) fn settings(settings: &Value) -> Result<Imported, NotTheirs> {
                 Parted::Odd => found.leave_unclear(decision, &what, "which server it means is not clear"),
                 Parted::Mcp(mut all) => {
                     // The known servers decide where the name is split.
-                    let known = |(server, _): &(Name<'_>, _)| fields(servers).any(|(name, _)| name == server.text());
+                    let known =
+                        |(server, _): &(ForeignName<'_>, _)| fields(servers).any(|(name, _)| name == server.text());
                     if all.iter().any(known) {
                         all.retain(known);
                     }
-                    carry_parted(&mut found, decision, meant(decision, &all));
+                    meant(decision, &all).iter().for_each(|(server, tool)| found.carry(decision, *server, *tool));
                 }
             }
         }
@@ -81,9 +86,11 @@ fn of_server(found: &mut Imported, name: &str, server: &Value, is_shown: bool) {
     match (server.get("trust") == Some(&Value::Bool(true)), is_shown, included) {
         (false, _, _) => {}
         (true, false, _) => found.leave(of("trust"), "the server is not among mcp.allowed"),
-        (true, true, None) => found.carry(Decision::Allow, Name::Is(name), Name::Any),
+        (true, true, None) => found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Any),
         (true, true, Some(included)) => {
-            included.into_iter().for_each(|tool| found.carry(Decision::Allow, Name::Is(name), Name::Is(tool)));
+            included
+                .into_iter()
+                .for_each(|tool| found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Is(tool)));
         }
     }
 }
@@ -110,13 +117,13 @@ pub(super) fn policy(policy: &Value) -> Result<Imported, NotTheirs> {
             let why = format!("its `{condition}` cannot be carried over; write it as `when`");
             reached.iter().for_each(|(server, tool)| found.leave_one(decision, &what, &why, *server, *tool));
         } else if decision == Decision::Ask
-            && reached.contains(&(Name::Any, Name::Any))
+            && reached.contains(&(ForeignName::Any, ForeignName::Any))
             && least_allow.is_some_and(|allow| allow > priority(rule))
         {
             let why = "every allow goes before it there, as before [defaults] here: set pure = \"ask\" in [defaults]";
             found.leave(what, why);
         } else {
-            carry_parted(&mut found, decision, &reached);
+            reached.iter().for_each(|(server, tool)| found.carry(decision, *server, *tool));
         }
     }
     for checker in policy.get("safety_checker").and_then(Value::as_array).into_iter().flatten() {
@@ -145,7 +152,7 @@ fn decision_of(rule: &Value) -> Option<Decision> {
 }
 
 /// The MCP servers and tools that a rule is for; what else it is for is named.
-fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec<(Name<'v>, Name<'v>)> {
+fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec<(ForeignName<'v>, ForeignName<'v>)> {
     let server = rule.get("mcpName").and_then(Value::as_str);
     let tools = found.texts("toolName", rule.get("toolName"), decision);
     if rule.get("commandPrefix").or_else(|| rule.get("commandRegex")).is_some() {
@@ -153,15 +160,15 @@ fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec
         return Vec::new();
     }
     if let Some(server) = server {
-        let server = if server == "*" { Name::Any } else { Name::Is(server) };
+        let server = if server == "*" { ForeignName::Any } else { ForeignName::Is(server) };
         // A list without a name is of no tool.
         return match rule.get("toolName") {
-            None => vec![(server, Name::Any)],
+            None => vec![(server, ForeignName::Any)],
             Some(_) => tools.into_iter().map(|tool| (server, like(tool))).collect(),
         };
     }
     if rule.get("toolName").is_none() {
-        return vec![(Name::Any, Name::Any)];
+        return vec![(ForeignName::Any, ForeignName::Any)];
     }
     let mut reached = Vec::new();
     for tool in tools {
@@ -175,23 +182,20 @@ fn reached<'v>(found: &mut Imported, decision: Decision, rule: &'v Value) -> Vec
 }
 
 /// Which ways of reading a name count: of an allow the program's own, of an ask or a deny every one.
-fn meant<'a, 'n>(decision: Decision, all: &'a [(Name<'n>, Name<'n>)]) -> &'a [(Name<'n>, Name<'n>)] {
+fn meant<'a, 'n>(
+    decision: Decision,
+    all: &'a [(ForeignName<'n>, ForeignName<'n>)],
+) -> &'a [(ForeignName<'n>, ForeignName<'n>)] {
     if decision == Decision::Allow { &all[..all.len().min(1)] } else { all }
 }
 
-fn carry_parted(found: &mut Imported, decision: Decision, all: &[(Name<'_>, Name<'_>)]) {
-    for (server, tool) in all {
-        found.carry(decision, *server, *tool);
-    }
-}
-
 /// A name in which `*` counts at the end.
-fn like(name: &str) -> Name<'_> {
+fn like(name: &str) -> ForeignName<'_> {
     match name.strip_suffix('*') {
-        Some("") => Name::Any,
+        Some("") => ForeignName::Any,
         // Before the end it is a plain character.
-        Some(before) if !before.contains('*') => Name::Like(name),
-        Some(_) | None => Name::Is(name),
+        Some(before) if !before.contains('*') => ForeignName::Like(name),
+        Some(_) | None => ForeignName::Is(name),
     }
 }
 
@@ -202,14 +206,14 @@ enum Parted<'t> {
     /// A wildcard where the program knows none, or no tool.
     Odd,
     /// Servers and tools, as the program reads it first.
-    Mcp(Vec<(Name<'t>, Name<'t>)>),
+    Mcp(Vec<(ForeignName<'t>, ForeignName<'t>)>),
 }
 
 fn parted(full: &str) -> Parted<'_> {
     let all = |rest, between| {
         let mut found: Vec<_> = splits(rest, between).map(|(server, tool)| (like(server), like(tool))).collect();
         // `mcp_*_TOOL` is parted by its `*`.
-        if found.first().is_some_and(|(server, _)| *server == Name::Any) {
+        if found.first().is_some_and(|(server, _)| *server == ForeignName::Any) {
             found.truncate(1);
         }
         if found.is_empty() { Parted::Odd } else { Parted::Mcp(found) }
@@ -218,8 +222,8 @@ fn parted(full: &str) -> Parted<'_> {
         // A name with arguments behind it, as for the program's shell.
         Some(_) if full.contains('(') => Parted::Odd,
         None if full.contains('(') => Parted::Own,
-        _ if full == "*" => Parted::Mcp(vec![(Name::Any, Name::Any)]),
-        Some("*") => Parted::Mcp(vec![(Name::Any, Name::Any)]),
+        _ if full == "*" => Parted::Mcp(vec![(ForeignName::Any, ForeignName::Any)]),
+        Some("*") => Parted::Mcp(vec![(ForeignName::Any, ForeignName::Any)]),
         Some(rest) => all(rest, "_"),
         None if full.contains("__") => all(full, "__"),
         None if full.contains('*') => Parted::Odd,

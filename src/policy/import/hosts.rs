@@ -12,7 +12,7 @@
 
 use serde_json::Value;
 
-use super::imported::{DEFAULT, HIDES_TOOLS, Imported, Name, NotTheirs, OWN_TOOL, fields, short, splits};
+use super::{DEFAULT, ForeignName, HIDES_TOOLS, Imported, NotTheirs, OWN_TOOL, fields, short, splits};
 use crate::policy::rule::Decision;
 
 const PERMISSIONS: &[&str] = &[
@@ -57,11 +57,11 @@ pub(super) fn claude(settings: &Value) -> Result<Imported, NotTheirs> {
 
 fn claude_servers(found: &mut Imported, settings: &Value) {
     for name in found.texts("disabledMcpjsonServers", settings.get("disabledMcpjsonServers"), Decision::Deny) {
-        found.carry(Decision::Deny, Name::Is(name), Name::Any);
+        found.carry(Decision::Deny, ForeignName::Is(name), ForeignName::Any);
     }
     for entry in settings.get("deniedMcpServers").and_then(Value::as_array).into_iter().flatten() {
         match entry.get("serverName").and_then(Value::as_str) {
-            Some(name) => found.carry(Decision::Deny, Name::Is(name), Name::Any),
+            Some(name) => found.carry(Decision::Deny, ForeignName::Is(name), ForeignName::Any),
             None => {
                 let what = format!("deniedMcpServers {}", short(entry));
                 let why = "it says how a server is started, not its name; rules go by names";
@@ -85,26 +85,26 @@ fn claude_rule(found: &mut Imported, decision: Decision, entry: &str) {
         return;
     };
     let (server, tool) = alias.split_once("__").map_or((alias, None), |(server, tool)| (server, Some(tool)));
-    let of_tool = tool.map_or(Name::Any, Name::Like);
+    let of_tool = tool.map_or(ForeignName::Any, ForeignName::Like);
     if condition.is_some() {
         let why = "its condition on arguments cannot be read; write it as `when`";
-        found.leave_one(decision, entry, why, Name::Like(server), of_tool);
+        found.leave_one(decision, entry, why, ForeignName::Like(server), of_tool);
     } else if server.is_empty() || tool == Some("") {
         found.leave_unclear(decision, entry, "it is not mcp__SERVER__TOOL");
     } else if decision == Decision::Allow {
         if server.contains('*') {
             found.leave(entry, "an allow must name its server; the program skips it too");
         } else {
-            found.carry(decision, Name::Is(server), of_tool);
+            found.carry(decision, ForeignName::Is(server), of_tool);
         }
     } else if tool.is_none() {
-        found.carry(decision, Name::Like(server), Name::Any);
+        found.carry(decision, ForeignName::Like(server), ForeignName::Any);
     } else {
         // Either name may contain `__`, and `*` matches it too: every split counts, so that no name is missed.
         for (server, tool) in splits(alias, "__") {
-            found.carry(decision, Name::Like(server), Name::Like(tool));
+            found.carry(decision, ForeignName::Like(server), ForeignName::Like(tool));
             if server.contains('*') && !tool.starts_with('*') {
-                found.carry(decision, Name::Like(server), Name::Like(&format!("*__{tool}")));
+                found.carry(decision, ForeignName::Like(server), ForeignName::Like(&format!("*__{tool}")));
             }
         }
     }
@@ -116,7 +116,7 @@ fn claude_own(found: &mut Imported, decision: Decision, entry: &str, name: &str)
     match decision {
         _ if !reaches => found.leave(entry, OWN_TOOL),
         Decision::Allow => found.leave(entry, "an allow must name its server; the program skips it too"),
-        Decision::Ask | Decision::Deny if entry == "*" => found.carry(decision, Name::Any, Name::Any),
+        Decision::Ask | Decision::Deny if entry == "*" => found.carry(decision, ForeignName::Any, ForeignName::Any),
         Decision::Ask | Decision::Deny => {
             let why = "its `*` covers parts of both names, the server's and the tool's; write a rule for each server \
                  you mean";
@@ -161,10 +161,13 @@ fn codex_server(found: &mut Imported, name: &str, server: &Value) {
     match (usual.and_then(Value::as_str), &enabled) {
         (Some("approve"), Some(enabled)) => {
             let own = |tool: &&&str| server.pointer("/tools").and_then(|tools| tools.get(**tool)).is_none();
-            enabled.iter().filter(own).for_each(|tool| found.carry(Decision::Allow, Name::Is(name), Name::Is(tool)));
+            enabled
+                .iter()
+                .filter(own)
+                .for_each(|tool| found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Is(tool)));
         }
-        (Some("approve"), None) => found.carry(Decision::Allow, Name::Is(name), Name::Any),
-        (Some("prompt"), _) => found.carry(Decision::Ask, Name::Is(name), Name::Any),
+        (Some("approve"), None) => found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Any),
+        (Some("prompt"), _) => found.carry(Decision::Ask, ForeignName::Is(name), ForeignName::Any),
         _ => {}
     }
     if let Some(mode) = usual.filter(|mode| !matches!(mode.as_str(), Some("approve" | "prompt"))) {
@@ -176,11 +179,11 @@ fn codex_server(found: &mut Imported, name: &str, server: &Value) {
             Some("approve") if !is_enabled(tool) => {
                 found.leave(of(&format!("{tool} = approve")), "it is not among the enabled_tools");
             }
-            Some("approve") => found.carry(Decision::Allow, Name::Is(name), Name::Is(tool)),
-            Some("prompt") => found.carry(Decision::Ask, Name::Is(name), Name::Is(tool)),
+            Some("approve") => found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Is(tool)),
+            Some("prompt") => found.carry(Decision::Ask, ForeignName::Is(name), ForeignName::Is(tool)),
             _ if approved => {
                 // The allow of its server would cover it.
-                found.carry(Decision::Ask, Name::Is(name), Name::Is(tool));
+                found.carry(Decision::Ask, ForeignName::Is(name), ForeignName::Is(tool));
                 let why = "it is asked here: its server's allow would cover it";
                 found.leave(of(&format!("{tool} = {}", short(mode))), why);
             }
@@ -239,13 +242,13 @@ fn cursor_entry(found: &mut Imported, decision: Decision, entry: &str, inner: &s
     let (server, tool) =
         inner.split_once(':').map_or((inner.trim(), ""), |(server, tool)| (server.trim(), tool.trim()));
     if server.is_empty() || tool.is_empty() {
-        let server = if server.is_empty() { Name::Any } else { Name::Like(server) };
-        found.leave_one(decision, entry, "it is not SERVER:TOOL", server, Name::Any);
+        let server = if server.is_empty() { ForeignName::Any } else { ForeignName::Like(server) };
+        found.leave_one(decision, entry, "it is not SERVER:TOOL", server, ForeignName::Any);
     } else if inner.contains(['?', '[', ']', '{', '}']) {
         let why = "only `*` is known as a wildcard there; write the rule yourself";
         found.leave_unclear(decision, entry, why);
     } else {
-        found.carry(decision, Name::Like(server), Name::Like(tool));
+        found.carry(decision, ForeignName::Like(server), ForeignName::Like(tool));
     }
 }
 
@@ -256,7 +259,7 @@ fn cursor_server(found: &mut Imported, name: &str, server: &Value) {
                 let why = "programs differ in what `*` means here; name the tools you mean";
                 found.leave(format!("{name}: {key} {tool}"), why);
             } else {
-                found.carry(Decision::Allow, Name::Is(name), Name::Is(tool));
+                found.carry(Decision::Allow, ForeignName::Is(name), ForeignName::Is(tool));
             }
         }
     }
@@ -308,7 +311,7 @@ pub(super) fn zed(settings: &Value) -> Result<Imported, NotTheirs> {
 }
 
 fn zed_tool(found: &mut Imported, name: &str, server: &str, tool: &str, options: &Value) {
-    let (of_server, of_tool) = (Name::Is(server), Name::Is(tool));
+    let (of_server, of_tool) = (ForeignName::Is(server), ForeignName::Is(tool));
     match options.get("default").map(|default| (default.as_str(), default)) {
         None => {}
         Some((Some("allow"), _)) => found.carry(Decision::Allow, of_server, of_tool),

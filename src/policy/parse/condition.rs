@@ -16,7 +16,7 @@ use crate::policy::rate::{Bound, LONGEST, MOST, Rate};
 use crate::policy::reading::{Reading, Span, any_of, globs};
 use crate::policy::rule::Rule;
 use crate::policy::under::Folder;
-use crate::policy::when::{About, Decimal, Length, Predicate, Scalar, Test};
+use crate::policy::when::{About, Decimal, Length, Predicate, Test};
 
 const KEYS: &[&str] =
     &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard", "effect", "sql", "rate"];
@@ -50,29 +50,31 @@ pub(super) fn check_allow(reading: &mut Reading<'_>, at: &Span, when: &[Predicat
 }
 
 fn read<'t>(reading: &mut Reading<'t>, at: Span, table: &DeTable<'t>) -> Option<About> {
-    let (mut arg, mut other) = (None, None);
-    let (mut tests, mut keys, mut reported) = (Vec::new(), 0, false);
+    let known = reading.check_keys(table, KEYS);
+    let arg = match table.get("arg") {
+        Some(value) => Some(reading.text(value, "arg")?),
+        None => None,
+    };
+    let (mut other, mut tests, mut reported) = (None, Vec::new(), known < table.len());
     for (key, value) in table {
-        let name = key.get_ref().as_ref();
-        keys += 1;
-        match name {
-            "arg" => arg = Some(reading.text(value, "arg")?),
-            "hazard" => other = Some(("hazard", About::Hazard(any_of(reading, value, "hazard", HazardKind::WORDS)))),
-            "effect" => other = Some(("effect", About::Effect(any_of(reading, value, "effect", EffectClass::WORDS)))),
-            "sql" => other = Some(("sql", About::Sql(fingerprints(reading, value)))),
-            "rate" => other = Some(("rate", About::Rate(rate(reading, value)?))),
-            known if KEYS.contains(&known) => match test(reading, known, value) {
-                Some(test) => tests.push(test),
-                None => reported = true,
-            },
-            other => {
-                reported = true;
-                reading.unknown_key(key.span(), other, KEYS);
+        let about = match key.get_ref().as_ref() {
+            "hazard" => About::Hazard(any_of(reading, value, "hazard", HazardKind::WORDS)),
+            "effect" => About::Effect(any_of(reading, value, "effect", EffectClass::WORDS)),
+            "sql" => About::Sql(fingerprints(reading, value)),
+            "rate" => About::Rate(rate(reading, value)?),
+            key if key != "arg" && KEYS.contains(&key) => {
+                match test(reading, key, value) {
+                    Some(test) => tests.push(test),
+                    None => reported = true,
+                }
+                continue;
             }
-        }
+            _ => continue,
+        };
+        other = Some((key.get_ref(), about));
     }
     let (what, hint) = match (arg, other) {
-        (None, Some((_, about))) if keys == 1 => return Some(about),
+        (None, Some((_, about))) if table.len() == 1 => return Some(about),
         (_, Some((key, _))) => (format!("`{key}` is in one entry with other keys"), "give it an entry of its own"),
         // A wrong test is a problem already; a second one, that the test is missing, would hide its hint.
         (Some(_), None) if tests.is_empty() && reported => return None,
@@ -144,7 +146,7 @@ fn span(text: &str) -> Option<i64> {
 /// A name, or a JSON Pointer whose `~` are all escapes; empty, it means all arguments, which only some tests speak of.
 fn is_argument(arg: &str, tests: &[Test]) -> bool {
     let escapes = arg.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-    let of_all = tests.iter().all(|test| matches!(test, Test::Len(_) | Test::Whole(_)));
+    let of_all = tests.iter().all(|test| matches!(test, Test::Len(_) | Test::Eq(Value::Array(_) | Value::Object(_))));
     if arg.is_empty() { of_all } else { !arg.starts_with('/') || escapes }
 }
 
@@ -152,7 +154,7 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
     match key {
         "eq" if matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_)) => {
             let wanted = "a value that JSON can hold: no dates, no inf, no nan";
-            reading.or_wrong_type(json(value.get_ref()), value, key, wanted).map(Test::Whole)
+            reading.or_wrong_type(json(value.get_ref()), value, key, wanted).map(Test::Eq)
         }
         "eq" => scalar(reading, key, value).map(Test::Eq),
         "in" => {
@@ -160,7 +162,7 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
             if list.is_none() {
                 reading.cannot_be(value, key, "a list of values, not empty");
             }
-            let all: Vec<Scalar> = list?.iter().filter_map(|item| scalar(reading, key, item)).collect();
+            let all: Vec<Value> = list?.iter().filter_map(|item| scalar(reading, key, item)).collect();
             Some(Test::In(all))
         }
         "glob" => Some(Test::Glob(globs(reading, value, key, Glob::new))),
@@ -188,25 +190,14 @@ fn test(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> O
     }
 }
 
-fn scalar(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Scalar> {
-    let found = match value.get_ref() {
-        DeValue::String(text) => Some(Scalar::Text(text.to_string())),
-        DeValue::Boolean(switch) => Some(Scalar::Switch(*switch)),
-        DeValue::Integer(_) | DeValue::Float(_) => number(value).map(Scalar::Number),
-        DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    };
+fn scalar(reading: &mut Reading<'_>, key: &str, value: &Spanned<DeValue<'_>>) -> Option<Value> {
+    let is_single = !matches!(value.get_ref(), DeValue::Array(_) | DeValue::Table(_));
+    let found = if is_single { json(value.get_ref()) } else { None };
     reading.or_wrong_type(found, value, key, "a text in quotes, a number, true or false")
 }
 
 fn number(value: &Spanned<DeValue<'_>>) -> Option<Decimal> {
-    match value.get_ref() {
-        DeValue::Integer(number) => {
-            let number = i128::from_str_radix(number.as_str(), number.radix()).ok()?;
-            Decimal::new(&number.to_string())
-        }
-        DeValue::Float(number) => Decimal::new(number.as_str()),
-        DeValue::String(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => None,
-    }
+    Decimal::new(&json(value.get_ref())?.as_number()?.to_string())
 }
 
 /// `len = 3`, or `len = { gt = 2, lt = 100 }`.
@@ -232,7 +223,7 @@ fn length(reading: &mut Reading<'_>, value: &Spanned<DeValue<'_>>) -> Option<Len
     bounds
 }
 
-fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
+pub(super) fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
     let number = value.get_ref().as_integer()?;
     usize::from_str_radix(number.as_str(), number.radix()).ok()
 }
@@ -245,7 +236,7 @@ pub(super) enum Example {
 }
 
 impl Example {
-    fn key(self) -> &'static str {
+    pub(super) fn key(self) -> &'static str {
         match self {
             Self::Matches => "match",
             Self::Differs => "not_match",
@@ -257,9 +248,8 @@ impl Example {
 pub(super) fn read_examples<'t>(
     reading: &mut Reading<'t>,
     value: &Spanned<DeValue<'t>>,
-    example: Example,
-) -> Vec<(Span, Example, Value)> {
-    let key = example.key();
+    key: &str,
+) -> Vec<(Span, Value)> {
     reading.check_list(value, key, &format!("a list of arguments: {key} = [{{ path = \"~/scratch/a.txt\" }}]"));
     let mut found = Vec::new();
     for item in value.get_ref().as_array().into_iter().flatten() {
@@ -267,7 +257,7 @@ pub(super) fn read_examples<'t>(
             continue;
         }
         match json(item.get_ref()) {
-            Some(arguments) => found.push((item.span(), example, arguments)),
+            Some(arguments) => found.push((item.span(), arguments)),
             None => reading.wrong_type(item, key, "arguments that JSON can hold: no dates, no inf, no nan"),
         }
     }

@@ -240,8 +240,8 @@ pub fn open_record(desk: &mut Desk, link: Result<(), Break>) {
         decision: Decision::Allow,
         why: "no: { arg = \"path\", under = \"~/scratch\" } does not hold".into(),
     };
-    let reason = "Changes something, and no rule covers it".into();
-    let ruling = Ruling { decision: Decision::Ask, rule: None, reason };
+    let reason = "Changes something, and no rule covers it";
+    let ruling = Ruling::of(Decision::Ask, reason);
     let opened = Opened {
         explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
         line: records()[2].clone(),
