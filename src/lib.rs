@@ -44,11 +44,11 @@
 //! # Twenty minutes
 //!
 //! Follow one `tools/call` that is asked. Each step is a function of what it needs and returns what comes next
-//! ([`gate::call::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
+//! ([`gate::held::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
 //!
 //! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines.
 //! 2. [`gate`] takes each as an event; [`gate::call::arrive`] asks [`wire::message`] what it is, and [`mcp::lifecycle`]
-//!    whether a call is legal now. From here on it is held: [`gate::call::held`] says what is known at each stage.
+//!    whether a call is legal now. From here on it is held: [`gate::held`] says what is known at each stage.
 //! 3. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
 //! 4. [`gate::call::judge`] has it judged: [`gate::call::judgement`] joins the evidence of tool and arguments
 //!    ([`behavior::conclude`]), checks the schema, and asks the policy ([`policy::decide`]).
@@ -56,7 +56,7 @@
 //!    registered approvers. Then it is judged again, and the ruling is acted on.
 //! 6. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`] draws it.
 //!    [`gate::call::ask`] takes the operator's verdict; what was looked at is looked at again.
-//! 7. [`gate::call::decide`] counts it for rates; its entry ([`gate::call::entries`]) goes to the log, and
+//! 7. [`gate::call::decide`] counts it for rates; its entry ([`gate::held::entries`]) goes to the log, and
 //!    [`interpose::scribe`] commits it. It waits for its turn, and for a last look.
 //! 8. [`gate::call::forward`] mints a token from the receipt ([`gate::data::token`]), and [`interpose::server`] writes the
 //!    original bytes.

@@ -10,26 +10,28 @@ pub mod config;
 pub mod data;
 pub mod deadline;
 pub mod grants;
+pub mod held;
 pub mod server;
 pub mod state;
 pub mod status;
 pub mod sweep;
+pub mod waiting;
 
 use std::sync::Arc;
 
-use call::log::Log;
-use call::out::{Heading, Out};
-use call::table::Calls;
 pub use config::{Config, ForwardOrder, Mode, Polling, Unattended};
 use data::effect::Effect;
 use data::event::{Event, Now, Side};
 use data::pin::PinState;
 use grants::Grants;
+use held::log::Log;
+use held::out::{Heading, Out};
+use held::table::Calls;
 use server::catalog::Catalog;
 use server::flight::Flights;
-use state::returns::{Elicited, Returns};
-use state::tasks::Tasks;
 use state::{DescribeQueue, Ends, Host, Rules};
+use waiting::returns::{Elicited, Returns};
+use waiting::tasks::Tasks;
 
 use crate::audit::record::Kind;
 use crate::policy::rule::Policy;

@@ -2,9 +2,9 @@
 
 use crate::gate::Gate;
 use crate::gate::call::card;
-use crate::gate::call::held::{Asking, Held};
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
+use crate::gate::held::{Asking, Held};
 use crate::gate::server::described::{Described, Visibility};
 use crate::wire::message::Gist;
 use crate::wire::task;

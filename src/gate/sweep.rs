@@ -4,17 +4,18 @@
 use crate::audit::agreed;
 use crate::audit::record::{By, Kind, Outcome};
 use crate::gate::Gate;
-use crate::gate::call::held::{
-    Approved, Asking, Decided, Deciding, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal,
-};
-use crate::gate::call::log::Log;
-use crate::gate::call::next::Next;
-use crate::gate::call::{card, describe, forward, replies};
+use crate::gate::call::{card, describe, forward};
 use crate::gate::config::ForwardOrder;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Side;
 use crate::gate::data::pin::Pins;
 use crate::gate::deadline::{GRACE, HEARTBEAT};
+use crate::gate::held::log::Log;
+use crate::gate::held::next::Next;
+use crate::gate::held::replies;
+use crate::gate::held::{
+    Approved, Asking, Decided, Deciding, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal,
+};
 use crate::gate::state::{DescribeQueue, ListOutcome, ServerEnd, WrapperEnd, history};
 use crate::wire::reply;
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::behavior::request::carried;
 use crate::gate::Gate;
-use crate::gate::call::held::{AskRecord, Describing, Heartbeat, Held, Opening, Seen, Withdrawal};
-use crate::gate::call::log::duplicate;
-use crate::gate::call::next::Next;
-use crate::gate::call::round_trips::RoundTrips;
-use crate::gate::call::{entries, replies, round_trips, target};
 use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
+use crate::gate::held::log::duplicate;
+use crate::gate::held::next::Next;
+use crate::gate::held::wait::RoundTrips;
+use crate::gate::held::{AskRecord, Describing, Heartbeat, Held, Opening, Seen, Withdrawal};
+use crate::gate::held::{entries, replies, target, wait};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, HostRecord, WrapperEnd};
 use crate::mcp::lifecycle::Revision;
@@ -43,7 +43,7 @@ impl Gate {
         if self.is_live(call.id()) || self.host.plain_ids.contains(call.id()) {
             return self.log.refuse_line(&mut self.out, &duplicate(call.id().clone()), call.line());
         }
-        if let Some(state) = round_trips::brought_back(&call)
+        if let Some(state) = wait::brought_back(&call)
             && !self.flights.gave_state(&call)
         {
             return self.on_return(&call, &state);

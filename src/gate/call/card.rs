@@ -5,11 +5,12 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Held, Inside, Judged};
-use crate::gate::call::{caller, elicit, pinning};
+use crate::gate::call::{elicit, pinning};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
+use crate::gate::held::caller;
+use crate::gate::held::context::Context;
+use crate::gate::held::{Held, Inside, Judged};
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, VerdictWord};
 use crate::gate::Gate;
-use crate::gate::call::held::{Decided, Deciding, Denial, Held, Judged, Stage, Verdict, Withdrawal, Withdrawn};
-use crate::gate::call::next::Stopped;
-use crate::gate::call::out::Out;
-use crate::gate::call::{entries, pinning, replies};
+use crate::gate::call::pinning;
+use crate::gate::held::next::Stopped;
+use crate::gate::held::out::Out;
+use crate::gate::held::{Decided, Deciding, Denial, Held, Judged, Stage, Verdict, Withdrawal, Withdrawn};
+use crate::gate::held::{entries, replies};
 use crate::policy::rate::Recent;
 use crate::wire::call::{Call, Origin};
 

@@ -8,13 +8,7 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
-    Withdrawal, Withdrawn,
-};
-use crate::gate::call::next::Next;
-use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning};
+use crate::gate::call::{ask, card, consult, decide, describe, forward, grant, judge, look, pinning};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::facts::Findings;
@@ -22,6 +16,13 @@ use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::context::Context;
+use crate::gate::held::entries;
+use crate::gate::held::next::Next;
+use crate::gate::held::{
+    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
+    Withdrawal, Withdrawn,
+};
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 

@@ -3,15 +3,15 @@
 
 use crate::audit::record::By;
 use crate::gate::Gate;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Asking, Held, Verdict, Withdrawal};
-use crate::gate::call::next::Next;
-use crate::gate::call::question::{self, FormAnswer};
-use crate::gate::call::replies;
 use crate::gate::config::Unattended;
 use crate::gate::data::effect::Effect;
-use crate::gate::state::returns::{Open, ShownForm};
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::replies;
+use crate::gate::held::{Asking, Held, Verdict, Withdrawal};
 use crate::gate::state::{Forms, Host};
+use crate::gate::waiting::question::{self, FormAnswer};
+use crate::gate::waiting::returns::{Open, ShownForm};
 use crate::mcp::lifecycle;
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;

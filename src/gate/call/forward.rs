@@ -4,16 +4,17 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Approval, Approved, AskRecord, Case, Held, Verdict};
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::{entries, judgement, replies};
+use crate::gate::call::judgement;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::token::GuardrailToken;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::{Approval, Approved, AskRecord, Case, Held, Verdict};
+use crate::gate::held::{entries, replies};
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
-use crate::gate::state::tasks::{Progress, Tasks};
+use crate::gate::waiting::tasks::{Progress, Tasks};
 use crate::policy::rule::Decision;
 use crate::wire::call::Origin;
 use crate::wire::id::Id;

@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Kind};
-use crate::gate::call::held::{Approved, Heartbeat, Held, Stage, Withdrawal};
-use crate::gate::call::round_trips::MOST;
-use crate::gate::call::{question, replies, round_trips};
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::deadline::{FIRST_HEARTBEAT, RETURN};
+use crate::gate::held::wait::MOST;
+use crate::gate::held::{Approved, Heartbeat, Held, Stage, Withdrawal};
+use crate::gate::held::{replies, wait};
 use crate::gate::server::flight::Later;
-use crate::gate::state::returns::{Owed, Return, ShownForm};
+use crate::gate::waiting::question;
+use crate::gate::waiting::returns::{Owed, Return, ShownForm};
 use crate::gate::{Gate, deadline};
 use crate::wire::call::{Call, Origin};
 use crate::wire::digest::Digest;
@@ -29,7 +30,7 @@ impl Gate {
     pub(in crate::gate) fn longest_wait(&self, call: &Call, arrived: u64) -> u64 {
         // A request of the server has no host that stops waiting for it.
         let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-        let requests = if round_trips::are_possible(call) { MOST + 1 } else { 1 };
+        let requests = if wait::are_possible(call) { MOST + 1 } else { 1 };
         let hold = self.held_per_request(call, has_token).map_or(u64::MAX, |hold| hold.saturating_mul(requests));
         arrived.saturating_add(hold)
     }
@@ -66,7 +67,7 @@ impl Gate {
     pub(in crate::gate) fn end_round_trip(&mut self, number: u64, form: Option<ShownForm>) {
         let Some(held) = self.calls.held_mut::<Stage>(number) else { return };
         let nth = held.round_trips.later.len() + 1;
-        let state = round_trips::state(&self.config.secret, &held.ticket, nth);
+        let state = wait::state(&self.config.secret, &held.ticket, nth);
         (held.round_trips.ends, held.round_trips.away) = (None, Some(Arc::clone(&state)));
         // A person may answer until the deadline; a host that comes back soon after that still learns the end.
         let until = if form.is_some() { held.deadline } else { self.out.now.mono }.saturating_add(RETURN);

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
 use crate::behavior::taxonomy::{Confidence, Mutability};
-use crate::gate::call::held::{Held, Judged};
-use crate::gate::call::log::Log;
-use crate::gate::call::out::Out;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{OperatorWord, Said};
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::held::log::Log;
+use crate::gate::held::out::Out;
+use crate::gate::held::{Held, Judged};
 use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 
 fn word_entry(out: &Out, kind: Kind, held: &Held, word: &OperatorWord) -> Entry {

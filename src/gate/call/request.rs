@@ -8,10 +8,11 @@ use memchr::memmem::Finder;
 
 use crate::audit::record::Outcome;
 use crate::gate::Gate;
-use crate::gate::call::held::{Seen, Withdrawal};
-use crate::gate::call::{judgement, replies};
+use crate::gate::call::judgement;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::held::replies;
+use crate::gate::held::{Seen, Withdrawal};
 use crate::gate::server::flight::Wanted;
 use crate::gate::state::passed::Form;
 use crate::mcp::lifecycle::Revision;

@@ -3,9 +3,7 @@
 pub mod history;
 pub mod passed;
 pub mod refusals;
-pub mod returns;
 pub mod roots;
-pub mod tasks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use std::collections::vec_deque::Iter;
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::gate::call::held::{Held, Stage, StageKind};
+use crate::gate::held::{Held, Stage, StageKind};
 use crate::wire::call::Origin;
 use crate::wire::id::Id;
 

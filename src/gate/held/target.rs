@@ -61,7 +61,7 @@ pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
 }
 
 /// What the worst statement among the arguments acts on, as its reader says it.
-pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
+pub(in crate::gate) fn stated(behavior: &Behavior) -> Option<&str> {
     worst(behavior).filter(|worst| is_shown(worst)).map(|worst| worst.says.as_str())
 }
 
@@ -72,7 +72,7 @@ pub fn of_unjudged(call: &Call) -> Option<String> {
 }
 
 /// Whether a target is a list of things, as in `3 entities: Ada, Bob, Carol`: the call acts on each of them.
-pub(super) fn is_list(arguments: &Value, target: &str) -> bool {
+pub(in crate::gate) fn is_list(arguments: &Value, target: &str) -> bool {
     arguments.as_object().and_then(list).is_some_and(|list| list == target)
 }
 
@@ -84,7 +84,7 @@ enum Gives {
 }
 
 /// The worst that the arguments show.
-pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
+pub(in crate::gate) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }

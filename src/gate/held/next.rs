@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt};
-use crate::gate::call::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict};
 use crate::gate::data::facts::Look;
+use crate::gate::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict};
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::wire::line::Line;

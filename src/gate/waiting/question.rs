@@ -12,7 +12,7 @@ use crate::behavior::arguments::named::LeftOut;
 use crate::behavior::arguments::path::Leads;
 use crate::behavior::arguments::{named, path};
 use crate::behavior::taxonomy::Badge;
-use crate::gate::call::held::{Held, Judged};
+use crate::gate::held::{Held, Judged};
 use crate::wire::call::Origin;
 use crate::wire::reply;
 

@@ -2,12 +2,12 @@
 //! nothing.
 
 use crate::capability::schema::Mismatch;
-use crate::gate::call::held::{Held, Inside, Judged, Stage};
-use crate::gate::call::out::Out;
-use crate::gate::call::table::Calls;
 use crate::gate::config::{Config, ForwardOrder, Mode};
 use crate::gate::data::snapshot::STILL_WAITS;
 use crate::gate::grants::Grants;
+use crate::gate::held::out::Out;
+use crate::gate::held::table::Calls;
+use crate::gate::held::{Held, Inside, Judged, Stage};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::state::history::Past;
 use crate::gate::state::{Host, Rules};

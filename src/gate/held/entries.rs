@@ -12,11 +12,11 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{AskRecord, Decided, Held, Judged, Seen};
-use crate::gate::call::out::Out;
-use crate::gate::call::{caller, retry};
 use crate::gate::data::opinion::Opinion;
+use crate::gate::held::context::Context;
+use crate::gate::held::out::Out;
+use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen};
+use crate::gate::held::{caller, retry};
 use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
@@ -45,7 +45,7 @@ fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry
 }
 
 /// The arrival of a call that is put before the operator, or its edit.
-pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry {
+pub(in crate::gate) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry {
     let mut entry = of_call(context.out, Kind::DecisionAsked, held, Some(judged));
     // Which rule asks: its hits are counted by this.
     entry.rule.clone_from(&judged.ruling.rule);
@@ -62,7 +62,7 @@ pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry
 }
 
 /// The one decision of a call.
-pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
+pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
     let (judged, verdict) = (decided.judged(), decided.verdict());
     let mut entry = of_call(context.out, Kind::Decision, held, judged);
     entry.verdict = Some(decided.word());
@@ -88,12 +88,12 @@ pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> 
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
-pub(super) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
+pub(in crate::gate) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
     of_call(out, Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
 }
 
 /// That a call was withdrawn, before or after its decision.
-pub(super) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
+pub(in crate::gate) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
     let mut entry = of_call(out, Kind::Withdrawn, held, judged);
     entry.by = Some(by);
     entry.latency_us = Some(out.now.mono.saturating_sub(held.arrived.mono));

@@ -1,19 +1,30 @@
 //! A held call: what is known of it, what it was judged to be, and what it waits for. Each way of waiting carries what is known
 //! by then, so that a verdict without a judgement, or an approval without its proofs, cannot be written down. Decides nothing.
 
+pub mod caller;
+pub(in crate::gate) mod context;
+pub mod entries;
+pub mod log;
+pub(in crate::gate) mod next;
+pub mod out;
+pub mod replies;
+pub mod retry;
+pub mod table;
+pub mod target;
+pub mod wait;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::behavior::conclude::Behavior;
 use crate::capability::schema::Violation;
-use crate::gate::call::retry::Retry;
-use crate::gate::call::round_trips::RoundTrips;
-use crate::gate::call::target;
 use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::retry::Retry;
+use crate::gate::held::wait::RoundTrips;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::decide::{Near, Ruling};

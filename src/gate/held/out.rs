@@ -6,10 +6,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::audit::record::{By, Entry, Kind, VerdictWord};
-use crate::gate::call::held::{Held, Judged, Verdict};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
+use crate::gate::held::{Held, Judged, Verdict};
 use crate::wire::call::Origin;
 use crate::wire::digest::Digest;
 
