@@ -139,7 +139,7 @@ pub(super) fn edited(mut held: Held, shown: Case, call: Call, session: InSession
     let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
     if wait::are_possible(&held.call) {
         // A later request of the host repeats what the host sent, not the edit.
-        held.round_trips.repeated.get_or_insert_with(|| held.call.repeated());
+        held.wait.repeated.get_or_insert_with(|| held.call.repeated());
     }
     held.original.get_or_insert(Original { digest, arguments });
     *held.call = call;

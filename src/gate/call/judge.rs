@@ -11,7 +11,6 @@ use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::grants::Grants;
 use crate::gate::held::context::Context;
-use crate::gate::held::log::Log;
 use crate::gate::held::next::Next;
 use crate::gate::held::out::Out;
 use crate::gate::held::replies;
@@ -93,17 +92,17 @@ pub(super) fn act(
 }
 
 /// Notes what was agreed to and lets a call pass, once a day each: what is not used for long lapses.
-pub(super) fn note_use(judged: &Judged, log: &mut Log, out: &mut Out) {
+pub(super) fn note_use(judged: &Judged, out: &mut Out) {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     if judged.ruling.decision != Decision::Allow || !judged.violations.is_empty() {
         return;
     }
     let today = out.now.wall.div_euclid(DAY);
-    if log.used.0 != today {
-        log.used = (today, HashSet::new());
+    if out.log.used.0 != today {
+        out.log.used = (today, HashSet::new());
     }
     let used = judged.behavior.shape.used.iter();
-    let new: Vec<Agreement> = used.filter(|one| log.used.1.insert((*one).clone())).cloned().collect();
+    let new: Vec<Agreement> = used.filter(|one| out.log.used.1.insert((*one).clone())).cloned().collect();
     if !new.is_empty() {
         out.push(Effect::UseAgreed(new));
     }

@@ -9,8 +9,10 @@ use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{Held, Inside, Judged, Stage};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::server::flight::Flights;
 use crate::gate::state::history::Past;
-use crate::gate::state::{Host, Rules};
+use crate::gate::state::{Ends, Host, Rules};
+use crate::gate::waiting::Waiting;
 use crate::mcp::lifecycle::Revision;
 use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
 use crate::wire::call::{Call, Origin};
@@ -26,6 +28,9 @@ pub(in crate::gate) struct Context<'a> {
     pub host: &'a Host,
     pub catalog: &'a Catalog,
     pub calls: &'a Calls,
+    pub flights: &'a Flights,
+    pub waiting: &'a Waiting,
+    pub ends: &'a Ends,
     /// What entries begin with, and who watches.
     pub out: &'a Out,
     /// The time of day, in milliseconds, that calls are judged by.

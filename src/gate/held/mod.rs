@@ -24,7 +24,7 @@ use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::held::retry::Retry;
-use crate::gate::held::wait::RoundTrips;
+use crate::gate::held::wait::HostWait;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::decide::{Near, Ruling};
@@ -47,10 +47,8 @@ pub struct Held {
     pub asked: AskRecord,
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
-    /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
-    pub heartbeat: Option<Heartbeat>,
     /// How its host waits for it.
-    pub round_trips: RoundTrips,
+    pub wait: HostWait,
     /// What was found out about it since it came.
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
@@ -72,13 +70,6 @@ pub enum AskRecord {
 pub struct Original {
     pub digest: Digest,
     pub arguments: String,
-}
-
-/// The heartbeats of one held call.
-#[derive(Clone, Copy, Debug)]
-pub struct Heartbeat {
-    pub next: u64,
-    pub sent: u32,
 }
 
 /// What is known of a call once it was judged: that its session and its scope allow it, and the judgement.
@@ -224,18 +215,18 @@ pub enum Withdrawal {
 impl Held {
     /// The host's request that waits for the call, or waited last.
     pub fn open_id(&self) -> &Id {
-        self.round_trips.later.last().map_or(self.call.id(), |later| &later.id)
+        self.wait.later.last().map_or(self.call.id(), |later| &later.id)
     }
 
     /// The JSON token of that request's `progressToken`.
     pub fn open_token(&self) -> Option<&str> {
-        let later = self.round_trips.later.last();
+        let later = self.wait.later.last();
         later.map_or(&self.call.meta().progress_token, |later| &later.token).as_deref()
     }
 
     /// The ids of all requests under which its host waited for it.
     pub fn ids(&self) -> impl Iterator<Item = &Id> {
-        std::iter::once(self.call.id()).chain(self.round_trips.later.iter().map(|later| &later.id))
+        std::iter::once(self.call.id()).chain(self.wait.later.iter().map(|later| &later.id))
     }
 
     /// What it acts on, judged or not.

@@ -142,6 +142,14 @@ pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
     reply::tool_error(id, &text, flight.modern)
 }
 
+/// The server has answered, but the answer cannot be passed on to the request that waits now.
+pub fn answer_lost(id: &Id, why: &str) -> Line {
+    let text = format!(
+        "The tool HAS run, but mcp-approve cannot pass the server's answer on: {why}. Check what it did before calling again."
+    );
+    reply::tool_error(id, &text, true)
+}
+
 /// The call is approved, but one of its proofs is for another call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     let text = format!(

@@ -36,11 +36,9 @@ pub enum ListOutcome {
     NoList,
 }
 
-/// Whether the host, the server and the wrapper itself have ended, and how.
+/// Whether the server and the wrapper itself have ended, and how.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// Since when (monotonic microseconds) the host sends nothing more.
-    pub host_gone: Option<u64>,
     pub server: ServerEnd,
     pub answered: Answered,
     pub wrapper: WrapperEnd,
@@ -77,6 +75,8 @@ pub enum WrapperEnd {
 /// What the host has said of itself, and its session with the server.
 #[derive(Debug, Default)]
 pub struct Host {
+    /// Since when (monotonic microseconds) it sends nothing more.
+    pub gone: Option<u64>,
     pub lifecycle: Lifecycle,
     /// Its unanswered requests other than calls.
     pub plain_ids: BTreeSet<Id>,

@@ -12,7 +12,9 @@ use crate::behavior::arguments::named::LeftOut;
 use crate::behavior::arguments::path::Leads;
 use crate::behavior::arguments::{named, path};
 use crate::behavior::taxonomy::Badge;
+use crate::gate::held::out::Out;
 use crate::gate::held::{Held, Judged};
+use crate::gate::waiting::given::ShownForm;
 use crate::wire::call::Origin;
 use crate::wire::reply;
 
@@ -147,6 +149,13 @@ fn read(Answered { action, content }: &Answered) -> FormAnswer {
         ("cancel", _) => FormAnswer::Dismiss("it was cancelled, by the user or by the host itself"),
         _ => UNREADABLE,
     }
+}
+
+/// Records that an answer of the host's decided nothing.
+pub(in crate::gate) fn record_ineffective_answer(out: &mut Out, form: Option<&ShownForm>, why: &str) {
+    let mut entry = out.fault("an answer of the host to a question of mcp-approve had no effect", None);
+    entry.ticket = form.map(|form| out.ticket(form.number).into());
+    out.record(entry.with("reason", why));
 }
 
 #[cfg(test)]
