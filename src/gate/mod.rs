@@ -139,7 +139,7 @@ impl Gate {
         self.take_turns();
         self.answer_ready();
         self.remember();
-        let form = form::next(self.context());
+        let form = form::next(self.context(), &self.waiting);
         form::ask(form, &mut self.waiting, &mut self.calls, &mut self.out);
         if self.host.gone.is_some() && self.is_quiet() {
             self.out.close(Side::Server);
@@ -208,17 +208,17 @@ impl Gate {
 
     /// Whether a line of the server must not reach the host.
     pub fn keeps_back(&self, gist: &Gist) -> bool {
-        server_line::keeps_back(gist, self.context())
+        server_line::keeps_back(gist, self.context(), &self.waiting)
     }
 
     /// Whether a line that is too long to be held reaches the host.
     pub fn streams(&self, gist: &Gist) -> bool {
-        server_line::streams(gist, self.context())
+        server_line::streams(gist, self.context(), &self.waiting)
     }
 
     /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
     pub fn wants_whole(&self) -> usize {
-        server_line::wants_whole(self.context())
+        server_line::wants_whole(self.context(), &self.waiting)
     }
 
     /// Whether nothing is held and nothing waits for the log.

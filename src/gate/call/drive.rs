@@ -126,7 +126,6 @@ impl Gate {
             catalog: &self.catalog,
             calls: &self.calls,
             flights: &self.flights,
-            waiting: &self.waiting,
             ends: &self.ends,
             out: &self.out,
             now: self.out.now.wall,

@@ -1,5 +1,6 @@
-//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `consult`, `card`,
-//! `ask`, `forward`, or `end`; the loop in drive.rs takes it from one to the next. Owns nothing itself.
+//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `card`, `ask`, `forward`;
+//! the loop in drive.rs takes it from one to the next. Beside them: `consult` before it is acted on, and `end` where it does not
+//! run. Owns nothing itself.
 
 pub mod arrive;
 pub mod ask;

@@ -12,7 +12,6 @@ use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::server::flight::Flights;
 use crate::gate::state::history::Past;
 use crate::gate::state::{Ends, Host, Rules};
-use crate::gate::waiting::Waiting;
 use crate::mcp::lifecycle::Revision;
 use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
 use crate::wire::call::{Call, Origin};
@@ -29,7 +28,6 @@ pub(in crate::gate) struct Context<'a> {
     pub catalog: &'a Catalog,
     pub calls: &'a Calls,
     pub flights: &'a Flights,
-    pub waiting: &'a Waiting,
     pub ends: &'a Ends,
     /// What entries begin with, and who watches.
     pub out: &'a Out,

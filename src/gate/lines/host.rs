@@ -13,7 +13,7 @@ use crate::gate::lines::requests::{holds, restricts};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, Host, HostRecord};
-use crate::gate::waiting::requests;
+use crate::gate::waiting::{Waiting, requests};
 use crate::mcp::{lifecycle, request};
 use crate::policy::scope::{Asks, Outside, Scope};
 use crate::wire::call::{Call, Origin};
@@ -64,10 +64,10 @@ pub(in crate::gate) enum Failed {
 }
 
 /// Sorts a line of the host.
-pub(in crate::gate) fn sort(line: Line, context: Context<'_>) -> HostLine {
+pub(in crate::gate) fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
     match message::sort(line) {
         Sorted::Call(call) => {
-            if is_live(context, call.id()) || context.host.plain_ids.contains(call.id()) {
+            if is_live(context, waiting, call.id()) || context.host.plain_ids.contains(call.id()) {
                 return HostLine::Refused(duplicate(call.id().clone()), call.into_line());
             }
             match wait::brought_back(&call) {
@@ -75,19 +75,19 @@ pub(in crate::gate) fn sort(line: Line, context: Context<'_>) -> HostLine {
                 Some(_) | None => HostLine::Call(call),
             }
         }
-        Sorted::Plain(plain) => sort_plain(plain, context),
+        Sorted::Plain(plain) => sort_plain(plain, context, waiting),
         Sorted::Refused { refusal, line } => HostLine::Refused(refusal, line),
         Sorted::Blank => HostLine::Nothing,
     }
 }
 
 /// Sorts a message that is no `tools/call`.
-pub(in crate::gate) fn sort_plain(plain: Plain, context: Context<'_>) -> HostLine {
+pub(in crate::gate) fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine {
     let takes_nothing = context.ends.server.reason().is_some();
     let refuse = |what: &str, plain: Plain| HostLine::Refused(Refusal::of(what, None, false), plain.into_line());
     match plain.gist().clone() {
         // Our own tasks need no server: a host may still fetch the result of a call that waited as one.
-        Gist::Request { id, method, .. } if requests::is_ours(context.waiting, &plain) && !is_live(context, &id) => {
+        Gist::Request { id, method, .. } if requests::is_ours(waiting, &plain) && !is_live(context, waiting, &id) => {
             HostLine::Task(plain, id, method)
         }
         Gist::Request { .. } | Gist::Notification { .. } | Gist::Response { .. } | Gist::Unreadable
@@ -95,10 +95,11 @@ pub(in crate::gate) fn sort_plain(plain: Plain, context: Context<'_>) -> HostLin
         {
             HostLine::Nothing
         }
-        Gist::Request { id, .. } if is_live(context, &id) => HostLine::Refused(duplicate(id), plain.into_line()),
+        Gist::Request { id, .. } if is_live(context, waiting, &id) => {
+            HostLine::Refused(duplicate(id), plain.into_line())
+        }
         Gist::Request { id, method, .. } => sort_request(plain, id, method, context),
         Gist::Notification { method, cancels } => {
-            let waiting = context.waiting;
             if cancels.as_ref().is_some_and(|id| waiting.forms.is_ours(id)) {
                 return HostLine::CancelsForm;
             }
@@ -117,7 +118,7 @@ pub(in crate::gate) fn sort_plain(plain: Plain, context: Context<'_>) -> HostLin
                 None => HostLine::Notification(plain, method, None),
             }
         }
-        Gist::Response { id, failed } if context.waiting.forms.is_ours(&id) => {
+        Gist::Response { id, failed } if waiting.forms.is_ours(&id) => {
             HostLine::FormAnswer(plain.into_line(), id, if failed { Failed::Yes } else { Failed::No })
         }
         Gist::Response { id, .. } if context.calls.by_origin(Origin::Server, &id).is_some() => {
@@ -151,11 +152,11 @@ fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> H
 }
 
 /// Whether a call under this id has no answer yet.
-fn is_live(context: Context<'_>, id: &Id) -> bool {
+fn is_live(context: Context<'_>, waiting: &Waiting, id: &Id) -> bool {
     context.calls.by_host_id(id).is_some()
         || context.flights.contains(id)
         || context.flights.first_of(id).is_some()
-        || context.waiting.tasks.has_waiting(id)
+        || waiting.tasks.has_waiting(id)
 }
 
 /// A second call under an id that is still in flight.

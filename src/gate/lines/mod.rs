@@ -35,7 +35,7 @@ type HowRelayed = fn(Line) -> Relay;
 impl Gate {
     /// A call is held; anything else that is canonical passes at once; the rest is refused.
     pub(in crate::gate) fn on_host_line(&mut self, line: Line) {
-        let sorted = host::sort(line, self.context());
+        let sorted = host::sort(line, self.context(), &self.waiting);
         self.on_sorted(sorted);
     }
 
@@ -105,7 +105,7 @@ impl Gate {
     /// A request about a task of ours.
     fn on_task_request(&mut self, request: Plain, id: &Id, method: &str) {
         use crate::gate::waiting::requests;
-        match requests::step(self.context(), &request, id, method) {
+        match requests::step(self.context(), &self.waiting, &request, (id, method)) {
             TaskStep::Answer(line) => self.out.push(Effect::WriteToHost(line)),
             TaskStep::Refuse(refusal) => self.out.refuse_line(&refusal, request.line()),
             TaskStep::Wait(task) => requests::wait(&mut self.waiting, &task, request, id, &mut self.out),
@@ -126,7 +126,7 @@ impl Gate {
                     |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
                 match requests::renamed(&mut self.waiting, (&ours, &theirs), &request, id, is_owed) {
                     Ok(plain) => {
-                        let sorted = host::sort_plain(plain, self.context());
+                        let sorted = host::sort_plain(plain, self.context(), &self.waiting);
                         self.on_sorted(sorted);
                     }
                     Err(reply) => self.out.push(Effect::WriteToHost(reply)),
@@ -183,7 +183,7 @@ impl Gate {
     /// A line of the server reaches the host at once, unless the host must not get it so.
     pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
         let gist = message::peek(line.content());
-        let sorted = server::sort(&gist, self.context());
+        let sorted = server::sort(&gist, self.context(), &self.waiting);
         let Some((line, relay)) = self.let_through(line, &gist, &sorted) else { return };
         if let Gist::Response { id, failed } = &gist {
             self.note_answer(id, *failed, line.content(), &sorted);
@@ -263,7 +263,7 @@ impl Gate {
                 }
                 Passage::Dropped => return None,
             };
-        match requests::screen(line, gist, self.context()) {
+        match requests::screen(line, gist, self.context(), &self.waiting.forms) {
             Screened::Passes(line) => return Some((line, relay)),
             Screened::PassesWith(call) => {
                 self.record_single(&call);
@@ -324,17 +324,17 @@ impl Gate {
 
     /// A long line has passed already (or was kept back); only the record is left to make.
     pub(in crate::gate) fn on_server_streamed(&mut self, gist: &Gist, bytes: u64, digest: StreamDigest) {
-        let context = self.context();
-        if server::forges(gist, context) {
+        let (context, waiting) = (self.context(), &self.waiting);
+        if server::forges(gist, context, waiting) {
             return server::record_forged(bytes, None, &mut self.out);
         }
-        if server::may_report_our_task(gist, context) {
+        if server::may_report_our_task(gist, waiting) {
             let what =
                 "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
             self.out.record(self.out.fault(what, None).with("bytes", bytes));
             return;
         }
-        if server::keeps_back(gist, context) {
+        if server::keeps_back(gist, context, waiting) {
             requests::too_long(gist, bytes, &mut self.out);
             if let Gist::Response { id, .. } = gist {
                 self.withheld(id, "it is too long to be searched for requests of the server");

@@ -15,6 +15,7 @@ use crate::gate::held::out::Out;
 use crate::gate::server::flight::Wanted;
 use crate::gate::state::Rules;
 use crate::gate::state::passed::Form;
+use crate::gate::waiting::given::Questions;
 use crate::mcp::lifecycle::Revision;
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
@@ -45,11 +46,11 @@ pub(in crate::gate) enum Screened {
 }
 
 /// Looks whether rules may be about a line of the server.
-pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>) -> Screened {
+pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, forms: &Questions) -> Screened {
     // While our own question to the host is open, no request of the server may be taken for it.
     let is_response = matches!(gist, Gist::Response { .. });
     let restricts = context.rules.restricts_methods;
-    if !restricts && (is_response || context.waiting.forms.open.is_none()) {
+    if !restricts && (is_response || forms.open.is_none()) {
         return match gist {
             Gist::Response { id, .. } if embeds(line.content()) => screen_answer(line, id, context),
             Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
@@ -67,8 +68,8 @@ pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>) -> 
             Sorted::Blank => Screened::Nothing,
         },
         Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => match message::sort(line) {
-            Sorted::Plain(plain) => screen_request(plain, context),
-            Sorted::Call(call) if context.waiting.forms.is_ours(call.id()) => {
+            Sorted::Plain(plain) => screen_request(plain, context, forms),
+            Sorted::Call(call) if forms.is_ours(call.id()) => {
                 Screened::Drops("its id is one of ours".to_owned(), call.into_line())
             }
             // A `tools/call` from the server: no host accepts one, and rules about calls do not cover it.
@@ -79,8 +80,8 @@ pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>) -> 
     }
 }
 
-fn screen_request(plain: Plain, context: Context<'_>) -> Screened {
-    let is_ours = |id: &Id| context.waiting.forms.is_ours(id);
+fn screen_request(plain: Plain, context: Context<'_>, forms: &Questions) -> Screened {
+    let is_ours = |id: &Id| forms.is_ours(id);
     let drops = |why: &str, plain: Plain| Screened::Drops(why.to_owned(), plain.into_line());
     match plain.gist() {
         Gist::Request { id, .. } if is_ours(id) => drops("its id is one of ours", plain),

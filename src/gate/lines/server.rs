@@ -8,6 +8,7 @@ use crate::gate::server::catalog::Catalog;
 use crate::gate::server::flight::{Flights, Progress};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Answered, Ends, Host};
+use crate::gate::waiting::Waiting;
 use crate::wire::call::Origin;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -56,10 +57,10 @@ impl Relay {
 }
 
 /// Sorts a line of the server.
-pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>) -> ServerLine {
+pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
     match gist {
         Gist::Response { id, .. } if context.catalog.is_ours(id) => ServerLine::OwnList(id.clone()),
-        Gist::Response { .. } | Gist::Unreadable if forges(gist, context) => ServerLine::Forged,
+        Gist::Response { .. } | Gist::Unreadable if forges(gist, context, waiting) => ServerLine::Forged,
         Gist::Response { id, .. } if context.flights.get(id).is_some_and(|flight| flight.task.is_some()) => {
             ServerLine::ForTask(id.clone())
         }
@@ -80,8 +81,8 @@ pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>) -> ServerLine {
 }
 
 /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
-pub(in crate::gate) fn forges(gist: &Gist, context: Context<'_>) -> bool {
-    let Context { calls, flights, waiting, host, catalog, scope, .. } = context;
+pub(in crate::gate) fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
+    let Context { calls, flights, host, catalog, scope, .. } = context;
     let is_strict = !calls.is_empty() || flights.has_later() || waiting.tasks.changes_answers() || !scope.is_whole();
     match gist {
         Gist::Response { id, .. } => {
@@ -99,12 +100,12 @@ pub(in crate::gate) fn forges(gist: &Gist, context: Context<'_>) -> bool {
 /// last of two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then.
 /// The same holds wherever a scope hides tools: a list passes only as the answer that is cut. A request that a rule
 /// is about must not pass unseen either.
-pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>) -> bool {
-    let has_form = context.waiting.forms.open.is_some();
-    forges(gist, context)
+pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
+    let has_form = waiting.forms.open.is_some();
+    forges(gist, context, waiting)
         || match gist {
             Gist::Request { method, .. } | Gist::Notification { method, .. } => {
-                has_form || restricts(context.rules, method) || may_report_our_task(gist, context)
+                has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting)
             }
             // Requests may be inside an answer.
             Gist::Response { .. } => context.rules.restricts_methods,
@@ -113,14 +114,14 @@ pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>) -> bool {
 }
 
 /// Whether a line that is too long to be read could report the status of a task of ours to the host.
-pub(in crate::gate) fn may_report_our_task(gist: &Gist, context: Context<'_>) -> bool {
-    !context.waiting.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
+pub(in crate::gate) fn may_report_our_task(gist: &Gist, waiting: &Waiting) -> bool {
+    !waiting.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
 }
 
 /// Whether a line that is too long to be held reaches the host.
-pub(in crate::gate) fn streams(gist: &Gist, context: Context<'_>) -> bool {
+pub(in crate::gate) fn streams(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let is_renamed = matches!(gist, Gist::Response { id, .. } if context.flights.renames(id));
-    !keeps_back(gist, context) && !cuts(gist, context) && !is_renamed
+    !keeps_back(gist, context, waiting) && !cuts(gist, context) && !is_renamed
 }
 
 /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
@@ -133,10 +134,10 @@ pub(in crate::gate) fn cuts(gist: &Gist, context: Context<'_>) -> bool {
 
 /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is
 /// held the end of a line counts too: a second id there would make it another call's answer.
-pub(in crate::gate) fn wants_whole(context: Context<'_>) -> usize {
+pub(in crate::gate) fn wants_whole(context: Context<'_>, waiting: &Waiting) -> usize {
     const LIST: usize = 64 << 20;
     const CHECKED: usize = 1 << 20;
-    let Context { calls, flights, waiting, catalog, .. } = context;
+    let Context { calls, flights, catalog, .. } = context;
     let is_held = !calls.is_empty() || flights.has_later() || !waiting.tasks.is_empty();
     if catalog.is_listening() || is_held || context.rules.restricts_methods {
         LIST

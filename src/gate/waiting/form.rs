@@ -25,8 +25,7 @@ pub(in crate::gate) struct NextForm {
 }
 
 /// Whether the open question is to be cancelled, and what is asked next.
-pub(in crate::gate) fn next(context: Context<'_>) -> NextForm {
-    let waiting = context.waiting;
+pub(in crate::gate) fn next(context: Context<'_>, waiting: &Waiting) -> NextForm {
     let mut next = NextForm::default();
     if waiting.limits.unattended != Unattended::Elicit || context.host.gone.is_some() {
         return next;

@@ -44,8 +44,12 @@ pub(in crate::gate) fn is_ours(waiting: &Waiting, line: &Plain) -> bool {
 }
 
 /// What a request about a task of ours leads to; `id` and `method` are the request's.
-pub(in crate::gate) fn step(context: Context<'_>, request: &Plain, id: &Id, method: &str) -> TaskStep {
-    let waiting = context.waiting;
+pub(in crate::gate) fn step(
+    context: Context<'_>,
+    waiting: &Waiting,
+    request: &Plain,
+    (id, method): (&Id, &str),
+) -> TaskStep {
     let (name, declares) = task::named(request.line().content()).unwrap_or_default();
     let Some(task) = waiting.tasks.get(&name) else {
         let what = "mcp-approve has no task of this id: it never gave it, or the task's time is over".to_owned();
