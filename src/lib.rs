@@ -52,8 +52,8 @@
 //!    of it from here on, at each stage.
 //! 4. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
 //! 5. [`gate::call::judge`] has it judged: [`gate::call::judgement`] checks the schema, joins the evidence of tool and arguments
-//!    ([`behavior::conclude`]), and asks the policy ([`policy::decide`]); [`gate::held::context`] asks [`policy::scope`]
-//!    for the proof that it lies in the scope.
+//!    ([`behavior::conclude`]), and asks the policy ([`policy::decide`]); [`policy::scope`] proves that it lies in the
+//!    scope.
 //! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch. Then it is judged again, and acted on.
 //! 7. [`gate::held::entries`] writes its entry, and [`interpose::scribe`] commits it. [`gate::waiting::answer`] may give its
 //!    host a task for it. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`]

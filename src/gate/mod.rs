@@ -81,11 +81,6 @@ impl Gate {
         }
     }
 
-    /// Takes back the emptied list of effects, so that the next step need not allocate.
-    pub fn reuse(&mut self, effects: Vec<Effect>) {
-        self.out.reuse(effects);
-    }
-
     /// Takes one event; returns its effects, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {

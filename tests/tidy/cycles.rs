@@ -15,13 +15,20 @@ const LAYERS: [&str; 17] = [
 const RECURSIONS: [(&[&str], &str); 7] = [
     (
         &[
-            "behavior::voters", "behavior::voters::description", "behavior::voters::description::clauses",
-            "behavior::voters::description::sentence", "behavior::voters::learned", "behavior::voters::name",
+            "behavior::voters",
+            "behavior::voters::description",
+            "behavior::voters::description::clauses",
+            "behavior::voters::description::sentence",
+            "behavior::voters::learned",
+            "behavior::voters::name",
         ],
         UNDER_PARENT,
     ),
     (
-        &["capability::codegen", "capability::codegen::csharp", "capability::codegen::plan", "capability::codegen::rust"],
+        &[
+            "capability::codegen", "capability::codegen::csharp", "capability::codegen::plan",
+            "capability::codegen::rust",
+        ],
         UNDER_PARENT,
     ),
     (

@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use super::{code, root, sources};
 
 /// How many files an asked call may cross, and with how many hand-overs; and the same for one that passes unasked.
-const ASKED_MOST: (usize, usize) = (33, 46);
-const PURE_MOST: (usize, usize) = (26, 30);
+const ASKED_MOST: (usize, usize) = (32, 45);
+const PURE_MOST: (usize, usize) = (25, 29);
 
 /// What the loop hands a call to only sometimes.
 const ASIDE: [&str; 2] = ["consult", "end"];
@@ -21,7 +21,7 @@ const ASIDE: [&str; 2] = ["consult", "end"];
 type Handover = (&'static str, &'static str, &'static str, &'static str);
 
 /// From the host's pipe to a judgement.
-const ARRIVAL: [Handover; 16] = [
+const ARRIVAL: [Handover; 15] = [
     ("interpose/wrapper", "cutter.feed(", "wire/line", "fn feed<"),
     ("interpose/wrapper", "self.gate.step(", "gate", "fn step("),
     ("gate", "self.on_host_line(", "gate/lines", "fn on_host_line("),
@@ -36,8 +36,7 @@ const ARRIVAL: [Handover; 16] = [
     ("gate/call/judge", "judgement::judge(", "gate/call/judgement", "fn judge("),
     ("gate/call/judgement", "conclude::of_described_call(", "behavior/conclude", "fn of_described_call("),
     ("gate/call/judgement", "decide::decide_at(", "policy/decide", "fn decide_at("),
-    ("gate/call/judge", "context.admit(", "gate/held/context", "fn admit("),
-    ("gate/held/context", "scope.admit(", "policy/scope", "fn admit("),
+    ("gate/call/judge", "scope.admit(", "policy/scope", "fn admit("),
 ];
 
 /// The shell looks at what the call would touch, and it is judged again.
@@ -106,7 +105,10 @@ fn walk(name: &str, parts: &[&[Handover]], most: (usize, usize)) -> BTreeSet<&'s
     }
     let reached = (files.len(), handovers.len());
     println!("{name}: {} files, {} hand-overs", reached.0, reached.1);
-    assert!(reached.0 <= most.0 && reached.1 <= most.1, "{name} crosses {reached:?} files and hand-overs; at most {most:?}");
+    assert!(
+        reached.0 <= most.0 && reached.1 <= most.1,
+        "{name} crosses {reached:?} files and hand-overs; at most {most:?}"
+    );
     files
 }
 
@@ -127,7 +129,8 @@ fn the_route_through_the_code_is_true() {
 
     // `src/lib.rs` tells exactly this way.
     let map = std::fs::read_to_string(root().join("src/lib.rs")).expect("src/lib.rs");
-    let told = map.split("//! # Twenty minutes").nth(1).and_then(|rest| rest.split("\npub mod").next()).unwrap_or_default();
+    let told =
+        map.split("//! # Twenty minutes").nth(1).and_then(|rest| rest.split("\npub mod").next()).unwrap_or_default();
     let (told, aside) = told.split_once("//! Beside this way").expect("what is beside the way");
     let told: BTreeSet<String> = links(told).into_iter().map(|link| link.replace("::", "/")).collect();
     let known: BTreeSet<String> = sources().into_iter().map(|(name, _)| name).collect();

@@ -25,8 +25,6 @@ use crate::wire::call::Call;
 
 /// How many characters of a request's target are recorded.
 const TARGET: usize = 200;
-/// Bytes to reserve for the details of a decision: most have no more.
-const JUDGED: usize = 768;
 
 /// What a call's entries have in common.
 fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
@@ -69,7 +67,6 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     entry.by = Some(verdict.by);
     entry.rule.clone_from(&verdict.rule);
     entry.latency_us = Some(context.out.now.mono.saturating_sub(held.arrived.mono));
-    entry.detail.reserve(JUDGED);
     entry.detail.add("reason", &verdict.reason);
     // The arguments, too, so that filtered or exported decisions show what each was about.
     entry.arguments = Some(held.call.arguments());

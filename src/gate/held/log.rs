@@ -115,7 +115,6 @@ impl Out {
         self.record_passed();
     }
 
-    /// Records runs of refused lines that were only counted.
     fn record_refused_runs(&mut self, runs: Vec<Run>) {
         for run in runs {
             let entry = self.fault(RefusedLines::More.word(), None).with("reason", run.reason);

@@ -229,7 +229,6 @@ impl Held {
         std::iter::once(self.call.id()).chain(self.wait.later.iter().map(|later| &later.id))
     }
 
-    /// What it acts on, judged or not.
     pub fn target(&self, judged: Option<&Judged>) -> Option<Arc<str>> {
         judged.map_or_else(|| target::of_unjudged(&self.call).map(Arc::from), |judged| judged.target.clone())
     }
@@ -270,7 +269,6 @@ impl Decided {
 }
 
 impl Verdict {
-    /// A verdict that no person gave.
     pub fn by(by: By, rule: Option<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { by, rule, reason: reason.into(), operator: None }
     }
@@ -345,7 +343,6 @@ impl Stage {
         }
     }
 
-    /// The judgement, where there is one already.
     pub fn judged(self) -> Option<Box<Judged>> {
         match self {
             Self::Opening(_) => None,
@@ -428,7 +425,6 @@ pub struct Seen {
 }
 
 impl Judged {
-    /// The definition it was judged by.
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }

@@ -83,7 +83,6 @@ impl Out {
         }
     }
 
-    /// Begins a step at this time.
     pub fn begin(&mut self, now: Now) {
         self.now = now;
         self.latest = self.latest.max(now.wall);
@@ -96,19 +95,10 @@ impl Out {
         }
     }
 
-    /// What the step has led to, in order.
     pub fn take(&mut self) -> Vec<Effect> {
         self.effects.extend(self.closing.iter().copied().map(Effect::Close));
         self.closed.append(&mut self.closing);
         std::mem::take(&mut self.effects)
-    }
-
-    /// Takes back an emptied list of effects, so that the next step need not allocate.
-    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
-        effects.clear();
-        if self.effects.is_empty() && effects.capacity() <= 64 {
-            self.effects = effects;
-        }
     }
 
     pub fn push(&mut self, effect: Effect) {
@@ -168,7 +158,6 @@ impl Out {
         }
     }
 
-    /// The gate was woken: nothing is asked for any more.
     pub fn woke(&mut self) {
         self.wake = u64::MAX;
     }
@@ -180,7 +169,6 @@ impl Out {
         self.wake_by(times.into_iter().flatten().min());
     }
 
-    /// How long a call has been held, in seconds.
     pub fn waited_s(&self, held: &Held) -> u64 {
         self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
     }

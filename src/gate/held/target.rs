@@ -52,7 +52,6 @@ const SHOWN: usize = 8;
 /// How long the arguments of an unjudged call may be to be read for its target, in bytes.
 const UNJUDGED: usize = 64 * 1024;
 
-/// What a call acts on; `None` where its arguments name nothing.
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     let identity = behavior.identity;
     let pays = identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates;
@@ -145,7 +144,6 @@ fn identified(fields: &Map<String, Value>) -> Option<String> {
     fields.iter().filter(|(name, _)| names(name) && !is_secret_key(name)).find_map(|(_, value)| plain(value))
 }
 
-/// A text or a number.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -154,7 +152,6 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// Where something goes from and to.
 fn pair(fields: Fields<'_>) -> Option<String> {
     PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
 }
@@ -198,7 +195,6 @@ fn listed(items: &[Value]) -> Option<String> {
     Some(if more > 0 { format!("{names} and {more} more") } else { names })
 }
 
-/// What one thing in a list is called.
 fn label(item: &Value) -> Option<String> {
     match item {
         Value::String(text) => Some(brief(text)),

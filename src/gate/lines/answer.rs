@@ -35,9 +35,6 @@ use crate::wire::{inputs, rename, reply, task};
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
 
-/// Bytes to reserve for the details of an outcome: most have no more.
-const OUTCOME: usize = 128;
-
 /// The server answers a request of the host, or one of ours: what it says of itself is noted.
 pub(in crate::gate) fn note_answer(id: &Id, content: &[u8], host: &mut Host, out: &mut Out) {
     if host.introduction.take_if(|asked| asked == id).is_some() {
@@ -229,7 +226,6 @@ pub(in crate::gate) fn cancelled_in_flight(id: &Id, flights: &mut Flights, waiti
     }
 }
 
-/// Records the answer to a call, and shows it.
 fn landed(flight: &Flight, line: &Line, failed: bool, flights: &mut Flights, out: &mut Out) {
     let content = line.content();
     let schema = flight.described.as_ref().and_then(|known| known.output());
@@ -261,7 +257,6 @@ fn landed(flight: &Flight, line: &Line, failed: bool, flights: &mut Flights, out
     show_outcome(flight, content.len() as u64, failed, out);
 }
 
-/// What a server answered to a forwarded call.
 fn outcome_entry(flight: &Flight, outcome: Outcome, out: &Out) -> Entry {
     let mut entry = out.entry(Kind::Outcome);
     // Its decision names it; another may be in force by now.
@@ -273,7 +268,6 @@ fn outcome_entry(flight: &Flight, outcome: Outcome, out: &Out) -> Entry {
     entry.badge = Some(flight.badge);
     entry.identity = Some(flight.identity);
     entry.latency_us = Some(out.now.mono.saturating_sub(flight.forwarded.mono));
-    entry.detail.reserve(OUTCOME);
     entry.detail.add("result", outcome.word());
     entry
 }

@@ -63,7 +63,6 @@ pub(in crate::gate) enum Failed {
     Yes,
 }
 
-/// Sorts a line of the host.
 pub(in crate::gate) fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
     match message::sort(line) {
         Sorted::Call(call) => {
@@ -151,7 +150,6 @@ fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> H
     }
 }
 
-/// Whether a call under this id has no answer yet.
 fn is_live(context: Context<'_>, waiting: &Waiting, id: &Id) -> bool {
     context.calls.by_host_id(id).is_some()
         || context.flights.contains(id)
@@ -219,7 +217,6 @@ pub(in crate::gate) fn learn_host(plain: &Plain, method: &str, host: &mut Host, 
     }
 }
 
-/// Whether a `tools/list` asks for a later page.
 fn has_cursor(content: &[u8]) -> bool {
     let request: serde_json::Value = serde_json::from_slice(content).unwrap_or_default();
     request.pointer("/params/cursor").is_some_and(|cursor| !cursor.is_null())

@@ -102,7 +102,6 @@ impl Gate {
         }
     }
 
-    /// A request about a task of ours.
     fn on_task_request(&mut self, request: Plain, id: &Id, method: &str) {
         use crate::gate::waiting::requests;
         match requests::step(self.context(), &self.waiting, &request, (id, method)) {
@@ -237,21 +236,12 @@ impl Gate {
 
     /// The line as the host may get it, and how; `None` if it was dropped or is held.
     fn let_through(&mut self, line: Line, gist: &Gist, sorted: &ServerLine) -> Option<(Line, HowRelayed)> {
-        match sorted {
-            ServerLine::Forged => {
-                server::record_forged(line.content().len() as u64, Some(line.digest()), &mut self.out);
-                return None;
-            }
-            ServerLine::ForTask(_) => return Some((line, Relay::AsItIs)),
-            ServerLine::OwnList(_)
-            | ServerLine::Page(_)
-            | ServerLine::Answer(_)
-            | ServerLine::CancelsHeld(_)
-            | ServerLine::ListChanged
-            | ServerLine::Progress
-            | ServerLine::Notification(_)
-            | ServerLine::Request(..)
-            | ServerLine::Unreadable => {}
+        if matches!(sorted, ServerLine::Forged) {
+            server::record_forged(line.content().len() as u64, Some(line.digest()), &mut self.out);
+            return None;
+        }
+        if matches!(sorted, ServerLine::ForTask(_)) {
+            return Some((line, Relay::AsItIs));
         }
         let (line, relay): (Line, HowRelayed) =
             match relayed::under_our_id(&mut self.waiting, line, gist, &mut self.out) {
@@ -371,7 +361,6 @@ impl Gate {
     }
 }
 
-/// Whether a message is an answer that says that its request failed.
 fn is_error(gist: &Gist) -> bool {
     matches!(gist, Gist::Response { failed: true, .. })
 }

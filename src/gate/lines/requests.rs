@@ -45,7 +45,6 @@ pub(in crate::gate) enum Screened {
     Nothing,
 }
 
-/// Looks whether rules may be about a line of the server.
 pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, forms: &Questions) -> Screened {
     // While our own question to the host is open, no request of the server may be taken for it.
     let is_response = matches!(gist, Gist::Response { .. });

@@ -56,7 +56,6 @@ impl Relay {
     }
 }
 
-/// Sorts a line of the server.
 pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
     match gist {
         Gist::Response { id, .. } if context.catalog.is_ours(id) => ServerLine::OwnList(id.clone()),
@@ -186,7 +185,6 @@ pub(in crate::gate) fn progress(line: Line, flights: &mut Flights, out: &mut Out
     }
 }
 
-/// A request of the server that passes.
 pub(in crate::gate) fn request(line: Line, (id, method): (Id, &str), host: &mut Host, out: &mut Out) -> Relay {
     if method == "roots/list" {
         host.roots.server_asks(id);

@@ -164,17 +164,3 @@ impl ServerEnd {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::ServerEnd;
-
-    #[test]
-    fn a_server_that_takes_nothing_more_has_a_reason() {
-        let how = || "its pipe broke".to_owned();
-        assert_eq!(ServerEnd::Open.reason(), None);
-        for end in [ServerEnd::InputClosed { how: how() }, ServerEnd::Ended { how: how() }] {
-            assert_eq!(end.reason(), Some("its pipe broke"));
-        }
-    }
-}

@@ -9,7 +9,6 @@ use crate::gate::state::history;
 use crate::gate::waiting::Waiting;
 use crate::wire::reply;
 
-/// Sends the heartbeats that are due.
 pub(in crate::gate) fn send(waiting: &Waiting, calls: &mut Calls, out: &mut Out) {
     let form = waiting.forms.open.as_ref().map(|open| open.form.number);
     for number in calls.numbers(Stage::may_take_long) {

@@ -77,7 +77,6 @@ impl Tasks {
         self.given.len() >= TASKS
     }
 
-    /// A host was given this task.
     pub fn give(&mut self, id: Arc<str>, number: u64, (ticket, form): (Arc<str>, Form), created: i64) {
         let (progress, waiting) = (Progress::Held(number), Vec::new());
         self.given.give(id, u64::MAX, Task { ticket, form, created, updated: created, ttl_ms: 0, progress, waiting });
@@ -135,7 +134,6 @@ impl Tasks {
         }
     }
 
-    /// Whether a request of this id waits for a task.
     pub fn has_waiting(&self, id: &Id) -> bool {
         self.all().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
     }
@@ -174,7 +172,6 @@ impl Tasks {
         }
     }
 
-    /// Our id of a task of the server's.
     pub fn ours(&self, theirs: &str) -> Option<&Arc<str>> {
         let is_it = |task: &Task| matches!(&task.progress, Progress::Theirs(id) if id == theirs);
         self.given.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
@@ -221,7 +218,6 @@ impl Tasks {
         due
     }
 
-    /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.given.wake_at()
     }
