@@ -44,26 +44,31 @@
 //! # Twenty minutes
 //!
 //! Follow one `tools/call` that is asked. Each step is a function of what it needs and returns what comes next
-//! ([`gate::call::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
+//! ([`gate::held::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
 //!
-//! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines.
-//! 2. [`gate`] takes each as an event; [`gate::call::arrive`] asks [`wire::message`] what it is, and [`mcp::lifecycle`]
-//!    whether a call is legal now. From here on it is held: [`gate::call::held`] says what is known at each stage.
-//! 3. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
-//! 4. [`gate::call::judge`] has it judged: [`gate::call::judgement`] joins the evidence of tool and arguments
-//!    ([`behavior::conclude`]), checks the schema, and asks the policy ([`policy::decide`]).
-//! 5. [`gate::call::look`] has [`interpose::facts`] read what the call would touch; [`gate::call::consult`] asks the
-//!    registered approvers. Then it is judged again, and the ruling is acted on.
-//! 6. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`] draws it.
-//!    [`gate::call::ask`] takes the operator's verdict; what was looked at is looked at again.
-//! 7. [`gate::call::decide`] counts it for rates; its entry ([`gate::call::entries`]) goes to the log, and
-//!    [`interpose::scribe`] commits it. It waits for its turn, and for a last look.
-//! 8. [`gate::call::forward`] mints a token from the receipt ([`gate::data::token`]), and [`interpose::server`] writes the
-//!    original bytes.
-//! 9. [`gate::server::answer`] relays the answer and records the outcome.
+//! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines. [`gate`] takes each as an event.
+//! 2. [`gate::lines`] acts on what a line is: [`gate::lines::host`] has [`wire::message`] read it.
+//! 3. [`gate::call::arrive`] holds a call where [`mcp::lifecycle`] says that it is legal now; [`gate::held`] is what is known
+//!    of it from here on, at each stage.
+//! 4. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
+//! 5. [`gate::call::judge`] has it judged: [`gate::call::judgement`] checks the schema, joins the evidence of tool and arguments
+//!    ([`behavior::conclude`]), and asks the policy ([`policy::decide`]); [`policy::scope`] proves that it lies in the
+//!    scope.
+//! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch. Then it is judged again, and acted on.
+//! 7. [`gate::held::entries`] writes its entry, and [`interpose::scribe`] commits it. [`gate::waiting::answer`] may give its
+//!    host a task for it. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`]
+//!    draws it.
+//! 8. [`gate::call::ask`] takes the operator's verdict. What was looked at is looked at again, and the decision goes to the log.
+//! 9. With the log's receipt it waits for its turn, and for a last look. [`gate::call::forward`] makes a token of the receipt
+//!    ([`gate::data::token`]) and remembers the call in [`gate::server::flight`]; [`interpose::server`] writes the original
+//!    bytes.
+//! 10. [`gate::lines::server`] says what the server's line is, [`gate::lines::answer`] records the outcome, and
+//!     [`interpose::host`] writes the answer.
 //!
-//! Beside these: `input_required` and `tasks` let a host wait for long; `withdraw` ends one call early, `ending` and
-//! `wake` all calls.
+//! Beside this way: [`gate::call::consult`] asks registered approvers, [`gate::call::end`] ends a call that does not run,
+//! [`gate::waiting`] is what hosts are given while their calls wait, and [`gate::sweep`] is what concerns all calls at once:
+//! time, descriptions, turns, the end of either side.
+//! `tests/tidy/route.rs` lists every hand-over of an asked call and of one that passes unasked, and holds this text to it.
 
 pub mod audit;
 pub mod behavior;

@@ -12,6 +12,7 @@
 mod audit;
 mod behavior;
 mod capability;
+mod gate;
 mod home;
 mod hosts;
 mod mcp;

@@ -222,6 +222,23 @@ fn every_test_file_is_declared() {
     check(&complaints);
 }
 
+/// Threats that are known and not answered yet: they have no row, and what they wait for. A row that comes takes its name out.
+const LATER: [(&str, &str); 12] = [
+    ("F24", "a sandboxed twin of the server, which refuses writes"),
+    ("F25", "what a session has read, carried to the card of an outgoing call"),
+    ("D10", "the kinds of danger measured on calls of real servers"),
+    ("G1", SIGNED),
+    ("G2", SIGNED),
+    ("G3", SIGNED),
+    ("G4", SIGNED),
+    ("G5", SIGNED),
+    ("G6", SIGNED),
+    ("G7", SIGNED),
+    ("G8", SIGNED),
+    ("G9", SIGNED),
+];
+const SIGNED: &str = "verdicts that operators sign";
+
 /// The ids that open the table in tests/attacks.rs.
 fn threats() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("tests/attacks.rs")).expect("the attacks");
@@ -244,6 +261,9 @@ fn every_threat_has_its_test_and_every_attack_its_threat() {
         files(&root().join("tests")).iter().map(|path| fs::read_to_string(path).expect("readable")).collect();
     let threats = threats();
     assert!(threats.len() > 30, "the threat table is gone");
+    for (id, _) in LATER.iter().filter(|(id, _)| threats.contains(*id)) {
+        complaints.push(format!("threat {id} has its row: it no longer waits for a later step"));
+    }
     for id in &threats {
         if !tests.contains(&format!("fn {}_", id.to_lowercase())) {
             complaints.push(format!("threat {id} has no test named {}_…", id.to_lowercase()));
@@ -254,7 +274,7 @@ fn every_threat_has_its_test_and_every_attack_its_threat() {
         for line in text.lines().filter_map(|line| line.trim().strip_prefix("fn ")) {
             let id = line.split('_').next().unwrap_or_default().to_uppercase();
             let is_id = id.len() >= 2
-                && id.starts_with(['A', 'B', 'C', 'D', 'E', 'F'])
+                && id.starts_with(['A', 'B', 'C', 'D', 'E', 'F', 'G'])
                 && id[1..].chars().all(|c| c.is_ascii_digit());
             if is_id && !threats.contains(&id) {
                 complaints.push(format!("{}: {id} is not in the threat table", path.display()));

@@ -275,11 +275,6 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Makes room for so many bytes, so that the text need not grow member by member.
-    pub fn reserve(&mut self, bytes: usize) {
-        self.json.reserve(bytes);
-    }
-
     /// Adds a member.
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
         // A value always serialises; should it not, the member is null.

@@ -85,28 +85,3 @@ pub fn hold(host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> Opt
     };
     Some(limit - (limit / 10).max(5 * SECOND).min(limit / 2))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{SECOND, hold, is_bare, silence};
-
-    #[test]
-    fn each_host_is_held_for_less_than_it_waits() {
-        for (host, token, seconds) in [
-            (Some("claude-code"), false, Some(1620)),
-            (Some("claude-code"), true, None),
-            (Some("claude-code-action"), false, Some(54)),
-            (Some("codex-mcp-client"), true, Some(270)),
-            (Some("Gemini-CLI-mcp-client-files"), true, Some(540)),
-            (Some("@cline/core"), false, Some(54)),
-            (Some("Visual Studio Code - Insiders"), false, None),
-            (Some("é"), false, Some(54)),
-            (None, true, Some(54)),
-        ] {
-            assert_eq!(hold(None, host, token), seconds.map(|seconds| seconds * SECOND), "{host:?} {token}");
-        }
-        assert_eq!(hold(Some(6 * SECOND), Some("claude-code"), true), Some(3 * SECOND));
-        assert!(is_bare("opencode") && is_bare("@cline/core") && !is_bare("opencode-2") && !is_bare("claude-code"));
-        assert!(silence("qwen-cli").is_some_and(|says| says.contains("Esc")) && silence("codex-mcp-client").is_none());
-    }
-}

@@ -1,7 +1,8 @@
 //! The core: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
 //!
-//! `data` is what goes in and comes out, `call` follows one call in the order it lives, `server` is what is known of
-//! the server and what it answers. The rest concerns all calls at once: rules, grants, the two ends of the pipe, time.
+//! `lines` sorts what comes from both ends, `call` has the steps of one call and the loop around them, `sweep` is what concerns
+//! many calls at once. They work on what stands below them: `held` (one call, and the table of all), `waiting` (what hosts were
+//! given meanwhile), `server` (what is known of the server), `state` and `data` (what goes in and comes out).
 
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
 
@@ -10,45 +11,46 @@ pub mod config;
 pub mod data;
 pub mod deadline;
 pub mod grants;
+pub mod held;
+pub mod lines;
 pub mod server;
 pub mod state;
-pub mod status;
+mod status;
 pub mod sweep;
+pub mod waiting;
 
 use std::sync::Arc;
 
-use call::log::Log;
-use call::out::{Heading, Out};
-use call::table::Calls;
 pub use config::{Config, ForwardOrder, Mode, Polling, Unattended};
 use data::effect::Effect;
 use data::event::{Event, Now, Side};
 use data::pin::PinState;
+use data::report::{KnownTool, Status, WaitingCall};
+use data::snapshot::Snapshot;
 use grants::Grants;
+use held::out::{Heading, Out};
+use held::table::Calls;
+use lines::server as server_line;
 use server::catalog::Catalog;
 use server::flight::Flights;
-use state::returns::{Elicited, Returns};
-use state::tasks::Tasks;
 use state::{DescribeQueue, Ends, Host, Rules};
+use waiting::{Waiting, form};
 
 use crate::audit::record::Kind;
 use crate::policy::rule::Policy;
-use crate::wire::message::{self, Refusal};
+use crate::wire::message::{self, Gist, Refusal};
 
 /// The state of one wrapper.
 pub struct Gate {
     config: Config,
     rules: Rules,
-    log: Log,
     ends: Ends,
     host: Host,
     catalog: Catalog,
     calls: Calls,
     flights: Flights,
     grants: Grants,
-    returns: Returns,
-    tasks: Tasks,
-    elicited: Elicited,
+    waiting: Waiting,
     /// The waiting calls that are being described, slice by slice.
     describe_queue: Option<DescribeQueue>,
     /// What follows from the current step.
@@ -58,9 +60,8 @@ pub struct Gate {
 impl Gate {
     /// A gate that has seen nothing yet.
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
-        let pins = std::mem::take(&mut config.pins);
+        let (waiting, pins) = (Waiting::new(&config), std::mem::take(&mut config.pins));
         Self {
-            elicited: Elicited::new(&config.secret),
             catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
             out: Out::new(Heading {
                 server: Arc::clone(&config.server),
@@ -70,40 +71,29 @@ impl Gate {
             }),
             config,
             rules: Rules::new(policy),
-            log: Log::default(),
             ends: Ends::default(),
             host: Host::default(),
             calls: Calls::default(),
             flights: Flights::default(),
             grants: Grants::default(),
-            returns: Returns::default(),
-            tasks: Tasks::default(),
+            waiting,
             describe_queue: None,
         }
-    }
-
-    /// Takes back the emptied list of effects, so that the next step need not allocate.
-    pub fn reuse(&mut self, effects: Vec<Effect>) {
-        self.out.reuse(effects);
     }
 
     /// Takes one event; returns its effects, to be performed in order.
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         self.out.begin(now);
+        let was_pending = self.host.lifecycle.is_pending();
         match event {
             Event::Started { server, command, pid } => self.on_started(server, &command, pid),
             Event::HostLine(line) => self.on_host_line(line),
             Event::HostOverlong { head, bytes, cap } => {
-                self.log.refuse(&mut self.out, &message::overlong(&head, bytes, cap), None, bytes);
+                self.out.refuse(&message::overlong(&head, bytes, cap), None, bytes);
             }
             Event::HostPartial { bytes } => {
-                self.log.refuse(
-                    &mut self.out,
-                    &Refusal::of("the host ended in the middle of a line", None, false),
-                    None,
-                    bytes,
-                );
+                self.out.refuse(&Refusal::of("the host ended in the middle of a line", None, false), None, bytes);
             }
             Event::ServerLine(line) => self.on_server_line(line),
             Event::ServerStreamed { gist, bytes, digest } => {
@@ -138,9 +128,17 @@ impl Gate {
             Event::Closed { side: Side::Server, how } => self.on_server_closed(&how),
             Event::Shutdown { why } => self.on_shutdown(&why),
         }
+        if was_pending && !self.host.lifecycle.is_pending() {
+            self.early_calls();
+        }
         self.take_turns();
+        self.answer_ready();
         self.remember();
-        self.elicit();
+        let form = form::next(self.context(), &self.waiting);
+        form::ask(form, &mut self.waiting, &mut self.calls, &mut self.out);
+        if self.host.gone.is_some() && self.is_quiet() {
+            self.out.close(Side::Server);
+        }
         self.out.take()
     }
 
@@ -170,5 +168,61 @@ impl Gate {
             }
             self.out.push(Effect::Remember(Box::new(update)));
         }
+    }
+
+    /// The wrapper's state, as a console shows it.
+    pub fn status(&self) -> Status {
+        status::status(self.context())
+    }
+
+    /// The tools that the server has described, at most 2,000, by name.
+    pub fn tools(&self) -> Vec<KnownTool> {
+        status::tools(&self.catalog)
+    }
+
+    /// Rises whenever [`Self::tools`] may have changed; 0 before anything is known.
+    pub fn tools_version(&self) -> u64 {
+        self.catalog.version()
+    }
+
+    /// Every call that waits for an operator, oldest first: for a console that attaches.
+    pub fn snapshots(&self) -> Vec<Snapshot> {
+        status::snapshots(self.context())
+    }
+
+    /// The same calls in few words.
+    pub fn waiting(&self) -> Vec<WaitingCall> {
+        status::waiting(self.context())
+    }
+
+    /// Every call that approvers are asked about now, in few words.
+    pub fn consulted(&self) -> Vec<WaitingCall> {
+        status::consulted(self.context())
+    }
+
+    /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send
+    /// [`Event::GoOn`].
+    pub fn has_work_left(&self) -> bool {
+        self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
+    }
+
+    /// Whether a line of the server must not reach the host.
+    pub fn keeps_back(&self, gist: &Gist) -> bool {
+        server_line::keeps_back(gist, self.context(), &self.waiting)
+    }
+
+    /// Whether a line that is too long to be held reaches the host.
+    pub fn streams(&self, gist: &Gist) -> bool {
+        server_line::streams(gist, self.context(), &self.waiting)
+    }
+
+    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
+    pub fn wants_whole(&self) -> usize {
+        server_line::wants_whole(self.context(), &self.waiting)
+    }
+
+    /// Whether nothing is held and nothing waits for the log.
+    pub fn is_quiet(&self) -> bool {
+        self.calls.is_empty()
     }
 }

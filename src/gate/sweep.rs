@@ -2,21 +2,21 @@
 //! the wrapper. What waits is judged, denied or withdrawn; what runs is accounted for.
 
 use crate::audit::agreed;
-use crate::audit::record::{By, Kind, Outcome};
+use crate::audit::record::{By, Kind};
 use crate::gate::Gate;
-use crate::gate::call::held::{
-    Approved, Asking, Decided, Deciding, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal,
-};
-use crate::gate::call::log::Log;
-use crate::gate::call::next::Next;
-use crate::gate::call::{card, describe, forward, replies};
+use crate::gate::call::{card, describe};
 use crate::gate::config::ForwardOrder;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::Side;
 use crate::gate::data::pin::Pins;
-use crate::gate::deadline::{GRACE, HEARTBEAT};
-use crate::gate::state::{DescribeQueue, ListOutcome, ServerEnd, WrapperEnd, history};
-use crate::wire::reply;
+use crate::gate::deadline::GRACE;
+use crate::gate::held::next::Next;
+use crate::gate::held::replies;
+use crate::gate::held::{Approved, Asking, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal};
+use crate::gate::lines::answer;
+use crate::gate::server::pages::ListReply;
+use crate::gate::state::{DescribeQueue, ListOutcome, ServerEnd, WrapperEnd};
+use crate::gate::waiting::{come_back, heartbeats};
 
 /// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
 const AT_ONCE: usize = 64;
@@ -24,18 +24,11 @@ const AT_ONCE: usize = 64;
 impl Gate {
     pub(in crate::gate) fn on_woke(&mut self) {
         self.out.woke();
-        let runs = self.log.refusals.due(self.out.now.mono);
-        Log::record_refused_runs(&mut self.out, runs);
-        self.out.wake_by(self.log.refusals.wake_at());
-        match self.log.passed.wake_at() {
-            Some(at) if at <= self.out.now.mono => self.log.record_passed(&mut self.out),
-            Some(at) => self.out.wake_by(at),
+        self.out.record_due();
+        match self.host.gone {
+            Some(since) if since + GRACE <= self.out.now.mono => self.host_long_gone(),
+            Some(since) => self.out.wake_by(since + GRACE),
             None => {}
-        }
-        if self.ends.host_gone.is_some_and(|since| since + GRACE <= self.out.now.mono) {
-            self.host_long_gone();
-        } else if let Some(since) = self.ends.host_gone {
-            self.out.wake_by(since + GRACE);
         }
         for number in self.calls.waiting::<Opening>() {
             if let Some((held, Opening)) = self.due(number) {
@@ -47,15 +40,18 @@ impl Gate {
         self.expire_looks();
         self.prune_grants();
         if self.catalog.expire(self.out.now) {
-            self.on_undescribed();
+            self.describe_waiting(ListOutcome::NoList);
         }
         for number in self.calls.waiting::<Asking>() {
             self.expire(number);
         }
         self.expire_turns();
-        self.end_round_trips();
-        self.expire_tasks();
-        self.send_heartbeats();
+        come_back::end_due(&mut self.waiting, &mut self.calls, &mut self.out);
+        for (number, why) in self.waiting.expire(self.out.now.mono) {
+            self.withdraw(number, why);
+        }
+        self.out.wake_by(self.waiting.wake_at());
+        heartbeats::send(&self.waiting, &mut self.calls, &mut self.out);
         self.out.wake_by(self.catalog.wake_at());
     }
 
@@ -101,7 +97,7 @@ impl Gate {
     /// Answers an approved call whose turn has not come in time.
     fn expire_turns(&mut self) {
         for number in self.calls.waiting::<Approved>() {
-            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.round_trips.away.is_some());
+            let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.wait.away.is_some());
             if let Some((held, Approved { approval, .. })) = self.due(number) {
                 let earlier = self
                     .context()
@@ -118,56 +114,6 @@ impl Gate {
         }
     }
 
-    /// Sends heartbeats for held calls to hosts that want them.
-    fn send_heartbeats(&mut self) {
-        let is_watched = self.out.attached > 0;
-        let form = self.elicited.open().map(|open| open.form.number);
-        for number in self.calls.numbers(Stage::may_take_long) {
-            let is = if self.calls.get::<Asking>(number).is_some() {
-                Beats::Asked
-            } else if self.calls.get::<Approved>(number).is_some() {
-                Beats::Approved
-            } else {
-                Beats::Checks
-            };
-            let Some(held) = self.calls.held_mut::<Stage>(number) else { continue };
-            if held.round_trips.away.is_some() || held.round_trips.task.is_some() {
-                continue;
-            }
-            let token = held.open_token().map(str::to_owned);
-            let (Some(beat), Some(token)) = (&mut held.heartbeat, token) else { continue };
-            if beat.next <= self.out.now.mono {
-                beat.sent += 1;
-                beat.next = self.out.now.mono + HEARTBEAT;
-                let left = held.deadline.saturating_sub(self.out.now.mono) / 1000;
-                let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
-                let says = match (is, is_watched) {
-                    (Beats::Checks, _) => format!("mcp-approve checks {}", held.ticket),
-                    (Beats::Approved, _) => {
-                        format!(
-                            "Approved in mcp-approve: {} runs after an earlier call, within {left} or not at all",
-                            held.ticket
-                        )
-                    }
-                    (Beats::Asked, true) => {
-                        format!("Waiting for approval in mcp-approve: {}, for {left} more at most", held.ticket)
-                    }
-                    (Beats::Asked, false) if form == Some(number) => format!(
-                        "Waiting for approval: {}, for {left} more at most. Answer the form, or run `{}` in a terminal",
-                        held.ticket, self.config.console
-                    ),
-                    (Beats::Asked, false) => format!(
-                        "Waiting for approval in mcp-approve: {}, for {left} more at most. Run `{}` in a terminal",
-                        held.ticket, self.config.console
-                    ),
-                };
-                self.out.push(Effect::WriteToHost(reply::progress(&token, beat.sent, &says)));
-            }
-            let next = beat.next;
-            self.out.wake_by(next);
-        }
-    }
-
     /// Takes a call whose deadline has come; for any other, asks to be woken at its deadline.
     fn due<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
         let deadline = self.calls.get::<S>(number)?.0.deadline;
@@ -176,6 +122,33 @@ impl Gate {
             return None;
         }
         self.calls.take(number)
+    }
+
+    /// Does a piece of the work that is left.
+    pub(in crate::gate) fn on_go_on(&mut self) {
+        if self.catalog.has_unparsed_lists() {
+            self.parse_lists();
+        } else {
+            self.describe_slice();
+        }
+    }
+
+    /// Reads a piece of the lists that the server gave.
+    fn parse_lists(&mut self) {
+        let reply = self.catalog.read(self.out.now);
+        self.prune_grants();
+        match reply {
+            ListReply::Reading => {}
+            ListReply::Relayed => self.describe_again(),
+            ListReply::Page(page) => {
+                answer::offer(page, &self.catalog, &mut self.out);
+                self.describe_again();
+            }
+            ListReply::More(question) => self.out.push(Effect::WriteToServer(question)),
+            // Every call that waited for the list is judged, or denied if its tool is missing.
+            ListReply::Fresh => self.describe_waiting(ListOutcome::Given),
+            ListReply::Failed => self.describe_waiting(ListOutcome::NoList),
+        }
     }
 
     /// The pins of the server were read: the calls that waited for them are described and judged.
@@ -200,23 +173,13 @@ impl Gate {
 
     /// More is known: the calls that waited for it are described and judged, unless we have asked the server, or a list that
     /// came in the meantime is still to be read.
-    pub(in crate::gate) fn describe_again(&mut self) {
+    fn describe_again(&mut self) {
         // The calls that are being judged by the server's answer go first; the others follow when those are done.
         let is_by_answer = self.describe_queue.as_ref().is_some_and(|queue| queue.outcome != ListOutcome::NotAsked);
         if self.catalog.is_asking() || self.catalog.is_reading() || is_by_answer {
             return;
         }
         self.describe_waiting(ListOutcome::NotAsked);
-    }
-
-    /// The server has sent its whole list: every call that waited for it is judged, or denied if its tool is missing.
-    pub(in crate::gate) fn on_described(&mut self) {
-        self.describe_waiting(ListOutcome::Given);
-    }
-
-    /// The server gave no list: every call that waited for it is judged by what is known.
-    pub(in crate::gate) fn on_undescribed(&mut self) {
-        self.describe_waiting(ListOutcome::NoList);
     }
 
     fn describe_waiting(&mut self, outcome: ListOutcome) {
@@ -228,7 +191,7 @@ impl Gate {
     }
 
     /// Describes and judges the next calls of those that waited. Calls that came later follow: calls keep their order.
-    pub(in crate::gate) fn describe_slice(&mut self) {
+    fn describe_slice(&mut self) {
         let Some(DescribeQueue { outcome, from, to }) = self.describe_queue.take() else { return };
         if outcome != ListOutcome::NotAsked && (self.catalog.is_asking() || self.catalog.is_reading()) {
             // A newer list is on its way: the waiting calls are judged by that one.
@@ -277,81 +240,41 @@ impl Gate {
         for number in left {
             let next = self.calls.first_from(number).and_then(|next| self.calls.get::<Asking>(next));
             if let Some((held, asking)) = next {
-                self.out.push(Effect::Ask(Box::new(card::snapshot(self.context(), held, &asking.case.judged))));
+                let card = card::snapshot(self.context(), held, &asking.case.judged);
+                self.out.push(Effect::Ask(Box::new(card)));
             }
         }
         while let Some(first) = self.calls.first_from(0)
-            && let Some((held, approved)) =
-                self.calls.take_if::<Approved>(first, |held, _| held.round_trips.away.is_none())
+            && let Some((held, approved)) = self.calls.take_if::<Approved>(first, |held, _| held.wait.away.is_none())
         {
             self.resume(held, approved);
         }
-        self.close_server_when_done();
         self.take_turns();
-    }
-
-    /// The policy has changed, or an operator has ended the grant of this name: a call that waits for its turn, was not
-    /// approved by an operator, and would be asked now, does not run.
-    pub(in crate::gate) fn revoke_approvals(&mut self, ended: Option<&str>) {
-        for number in self.calls.waiting::<Approved>() {
-            let why = self
-                .calls
-                .get::<Approved>(number)
-                .and_then(|(held, approved)| forward::why_revoked(self.context(), held, &approved.approval, ended));
-            if let Some(why) = why
-                && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
-            {
-                let reply = replies::changed(&held.call, &why);
-                self.drive(Next::stop(held, approval.case.judged, (By::Fault, why), reply));
-            }
-        }
-        // The same where the record of the approval is on its way, and the call will have to wait.
-        for number in self.calls.numbers(|stage| matches!(stage, Stage::Deciding(_))) {
-            let is_revoked = |held: &Held, deciding: &Deciding| match &deciding.decision {
-                Decided::Approve(approval) => {
-                    (held.round_trips.away.is_some() || self.context().runs_after(held).is_some())
-                        && forward::why_revoked(self.context(), held, approval, ended).is_some()
-                }
-                Decided::Deny(_) => false,
-            };
-            if self.calls.get::<Deciding>(number).is_some_and(|(held, deciding)| is_revoked(held, deciding)) {
-                self.withdraw(number, Withdrawal::Revoked);
-            }
-        }
     }
 
     /// The host is gone: what waits for the operator is withdrawn. Earlier decisions still count, and the policy still
     /// decides on calls that need no operator: a script may close the pipe right after its last line.
     pub(in crate::gate) fn on_host_closed(&mut self) {
-        self.ends.host_gone = Some(self.out.now.mono);
+        self.host.gone = Some(self.out.now.mono);
         for number in self.calls.waiting::<Asking>() {
             self.withdraw(number, Withdrawal::HostGone);
         }
         for number in self.calls.waiting::<Approved>() {
             // Its host cannot come back for it.
-            let is_gone =
-                |(held, _): (&Held, &Approved)| held.round_trips.away.is_some() || held.round_trips.task.is_some();
+            let is_gone = |(held, _): (&Held, &Approved)| held.wait.away.is_some() || held.wait.task.is_some();
             if self.calls.get::<Approved>(number).is_some_and(is_gone) {
                 self.withdraw(number, Withdrawal::HostGone);
             }
         }
         self.out.wake_by(self.out.now.mono + GRACE);
-        self.close_server_when_done();
     }
 
     /// The host has been gone for long enough: what still waits for a description or the log is withdrawn.
-    pub(in crate::gate) fn host_long_gone(&mut self) {
+    fn host_long_gone(&mut self) {
         for number in self.calls.numbers(|stage| !matches!(stage, Stage::Withdrawn(_))) {
             self.withdraw(number, Withdrawal::HostGone);
         }
-        self.out.push(Effect::Close(Side::Server));
-    }
-
-    /// Closes the server's pipe once nothing is on its way to it any more.
-    pub(in crate::gate) fn close_server_when_done(&mut self) {
-        if self.ends.host_gone.is_some() && self.is_quiet() {
-            self.out.push(Effect::Close(Side::Server));
-        }
+        self.out.close(Side::Server);
     }
 
     /// The wrapper stops: what waits is withdrawn and answered while the host's pipe lives.
@@ -360,7 +283,7 @@ impl Gate {
         for number in self.calls.waiting::<Stage>() {
             self.withdraw(number, Withdrawal::Stopping);
         }
-        self.out.push(Effect::Close(Side::Server));
+        self.out.close(Side::Server);
     }
 
     /// The server reads nothing more: what waits did not run, and nothing more will. What it still writes is relayed.
@@ -391,15 +314,8 @@ impl Gate {
         while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
             self.parse_lists();
         }
-        for (id, flight) in self.flights.drain() {
-            let entry =
-                self.outcome_entry(&flight, Outcome::Unknown).with("reason", format!("the server ended: {how}"));
-            self.out.record(entry);
-            self.answer_flight(&flight, replies::outcome_unknown(&id, &flight, how));
-        }
-        let runs = self.log.refusals.all();
-        Log::record_refused_runs(&mut self.out, runs);
-        self.log.record_passed(&mut self.out);
+        answer::lost(how, &mut self.flights, &mut self.waiting, &mut self.out);
+        self.out.record_counted();
         let mut entry = self.out.entry(Kind::ServerEnd).with("how", how);
         // Why we ended the server, if it did not end by itself.
         if let WrapperEnd::Stops { why } = &self.ends.wrapper {
@@ -408,14 +324,6 @@ impl Gate {
             entry = entry.with("reason", reason);
         }
         self.out.record(entry);
-        self.out.push(Effect::Close(Side::Host));
+        self.out.close(Side::Host);
     }
-}
-
-/// What a call waits for, in words for its host.
-#[derive(Clone, Copy)]
-enum Beats {
-    Checks,
-    Asked,
-    Approved,
 }

@@ -229,11 +229,9 @@ impl Wrapper {
     }
 
     fn step(&mut self, now: Now, event: Event) {
-        let mut effects = self.gate.step(now, event);
-        for effect in effects.drain(..) {
+        for effect in self.gate.step(now, event) {
             self.perform(now, effect);
         }
-        self.gate.reuse(effects);
         self.consoles.changed(now);
     }
 

@@ -18,7 +18,7 @@ use crate::audit::search::Search;
 use crate::audit::store::{ReadOrder, Reader, StoreError};
 use crate::behavior::conclude;
 use crate::behavior::conclude::Replaced;
-use crate::gate::call::target;
+use crate::gate::held::target;
 use crate::operator::found::Finding;
 use crate::operator::rule_book::DANGEROUS;
 use crate::operator::tried::{

@@ -3,7 +3,8 @@
 use mcp_approve::behavior::arguments::effect::Analysis;
 use mcp_approve::behavior::arguments::found;
 use mcp_approve::behavior::arguments::path::{Leads, leads};
-use mcp_approve::gate::call::{effect_line, target};
+use mcp_approve::gate::call::effect_line;
+use mcp_approve::gate::held::target;
 use serde_json::{Value, json};
 
 use super::{called, named};

@@ -165,7 +165,7 @@ fn calls_written_ahead_of_the_handshake_wait_for_it() {
     world.host(CONFIRMS);
     assert_eq!(world.call("7", "read_file", r#"{"path":"/a"}"#), []);
     let did = world.server(OPENED);
-    assert!(matches!(did.as_slice(), [Did::Query(_), Did::ToHost(_)]), "{did:?}");
+    assert!(matches!(did.as_slice(), [Did::ToHost(_), Did::Query(_)]), "{did:?}");
     world.finish();
 }
 

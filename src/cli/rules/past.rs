@@ -14,7 +14,7 @@ use crate::cli::log;
 use crate::cli::look::{json_object, local, shown, visible};
 use crate::cli::rules::Site;
 use crate::cli::rules::options::ReplayOptions;
-use crate::gate::call::target;
+use crate::gate::held::target;
 use crate::policy::past::{Change, PastCall, Replay, replay};
 use crate::policy::rule::Policy;
 use crate::text::{plain, time};

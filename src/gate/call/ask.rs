@@ -2,16 +2,17 @@
 //! effect.
 
 use crate::audit::record::By;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{
+use crate::gate::call::judgement;
+use crate::gate::data::event::OperatorWord;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::table::Calls;
+use crate::gate::held::{
     Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Original, Seen, Stage,
     Verdict, Withdrawn,
 };
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::table::Calls;
-use crate::gate::call::{judgement, replies, round_trips};
-use crate::gate::data::event::OperatorWord;
+use crate::gate::held::{replies, wait};
 use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
@@ -136,9 +137,9 @@ pub(super) fn read_edit(
 /// The call as the operator has edited it: judged and shown again before it can be approved.
 pub(super) fn edited(mut held: Held, shown: Case, call: Call, session: InSession) -> Next {
     let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
-    if round_trips::are_possible(&held.call) {
+    if wait::are_possible(&held.call) {
         // A later request of the host repeats what the host sent, not the edit.
-        held.round_trips.repeated.get_or_insert_with(|| held.call.repeated());
+        held.wait.repeated.get_or_insert_with(|| held.call.repeated());
     }
     held.original.get_or_insert(Original { digest, arguments });
     *held.call = call;

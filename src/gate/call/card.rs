@@ -5,11 +5,13 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Held, Inside, Judged};
-use crate::gate::call::{caller, elicit, pinning};
+use crate::gate::call::pinning;
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
+use crate::gate::held::caller;
+use crate::gate::held::context::Context;
+use crate::gate::held::{Held, Inside, Judged};
+use crate::gate::waiting::form;
 use crate::mcp::tool::Tool;
 use crate::wire::call::Call;
 
@@ -67,11 +69,11 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
 
 /// What the operator cannot see of the host while the call waits.
 fn silence(context: Context<'_>, held: &Held) -> Option<String> {
-    if held.round_trips.task.is_some() {
+    if held.wait.task.is_some() {
         return Some("it has a task for this call and polls until you decide".to_owned());
     }
     let silence = context.host.of(&held.call).and_then(|(name, _)| deadline::silence(name));
-    let all: Vec<&str> = silence.into_iter().chain(elicit::without_form(context, &held.call)).collect();
+    let all: Vec<&str> = silence.into_iter().chain(form::without_form(context, &held.call)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::gate::call::entries;
-use crate::gate::call::held::{Case, Consulting, Held, Judged, StageKind as _};
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::table::Calls;
 use crate::gate::config::Config;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::opinion::{Approver, Opinion};
+use crate::gate::held::entries;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::table::Calls;
+use crate::gate::held::{Case, Consulting, Held, Judged, StageKind as _};
 use crate::gate::state::Host;
 use crate::policy::fit::rules_name;
 use crate::policy::rule::Decision;

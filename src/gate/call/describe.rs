@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use crate::audit::record::By;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Describing, Held, StageKind as _, Verdict};
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::replies;
 use crate::gate::config::Mode;
 use crate::gate::data::effect::Effect;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::replies;
+use crate::gate::held::{Describing, Held, StageKind as _, Verdict};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::state::ListOutcome;
 use crate::wire::call::Call;

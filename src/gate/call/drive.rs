@@ -8,13 +8,7 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, StageKind, Verdict,
-    Withdrawal, Withdrawn,
-};
-use crate::gate::call::next::Next;
-use crate::gate::call::{ask, card, consult, decide, describe, entries, forward, grant, judge, look, pinning};
+use crate::gate::call::{arrive, ask, card, consult, describe, end, forward, grant, judge, look, pinning};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::facts::Findings;
@@ -22,6 +16,16 @@ use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::{
+    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Stage, StageKind,
+    Verdict, Withdrawal, Withdrawn,
+};
+use crate::gate::held::{entries, replies};
+use crate::gate::waiting::given::ShownForm;
+use crate::gate::waiting::question::{FormAnswer, record_ineffective_answer};
+use crate::gate::waiting::{answer, come_back, form};
 use crate::policy::rule::Policy;
 use crate::wire::digest::Digest;
 
@@ -30,6 +34,13 @@ impl Gate {
     pub(in crate::gate) fn drive(&mut self, mut next: Next) {
         loop {
             next = match next {
+                Next::Arrive(call) => match arrive::admit(self.context(), &call) {
+                    Ok(session) => {
+                        let keeps = (&self.host, &self.waiting);
+                        arrive::hold(call, session, keeps, &mut self.calls, &mut self.out)
+                    }
+                    Err(not_held) => return arrive::deny(&call, not_held, &mut self.calls, &mut self.out),
+                },
                 Next::Describe(held, waits) => {
                     describe::describe(held, waits, &self.catalog, self.describe_queue.is_some(), &mut self.out)
                 }
@@ -46,7 +57,7 @@ impl Gate {
                 }
                 Next::Act(held, case) => {
                     let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
-                    judge::note_use(&case.judged, &mut self.log, &mut self.out);
+                    judge::note_use(&case.judged, &mut self.out);
                     let config = (&self.config, self.out.attached);
                     judge::act((held, case), continued, &mut self.grants, config)
                 }
@@ -63,7 +74,7 @@ impl Gate {
                     Next::Wait(held, Approving { approval, look }.into_stage())
                 }
                 Next::Approve(held, approval) => {
-                    decide::count(&held, &approval.case.judged, &mut self.rules.recent, &self.out);
+                    forward::count_rates(&held, &approval.case.judged, &mut self.rules.recent, &self.out);
                     Next::Decide(held, Decided::Approve(approval))
                 }
                 Next::Decide(held, decision) => {
@@ -71,10 +82,10 @@ impl Gate {
                     Next::Wait(held, Deciding { decision, entry }.into_stage())
                 }
                 Next::AwaitTurn(mut held, approval, receipt) => {
-                    if held.round_trips.away.is_none() && self.context().runs_after(&held).is_none() {
+                    if held.wait.away.is_none() && self.context().runs_after(&held).is_none() {
                         Next::Run(held, approval, receipt)
                     } else {
-                        self.give_task(&mut held);
+                        answer::give_task(&mut self.waiting, &mut held, &self.host, &mut self.out);
                         self.out.wake_for(&held);
                         Next::Wait(held, Approved { approval, receipt }.into_stage())
                     }
@@ -88,9 +99,15 @@ impl Gate {
                     }
                 }
                 Next::Forward(held, approval, receipt) => self.forward(held, approval, &receipt),
+                Next::Refuse(held, denial) => {
+                    return end::denied(&held, denial, &mut self.host, &mut self.waiting, &mut self.out);
+                }
                 Next::Stop(held, stopped) => {
-                    self.stop(&held, stopped);
-                    return;
+                    return end::stop(&held, stopped, &mut self.host, &mut self.waiting, &mut self.out);
+                }
+                Next::Withdraw(held, judged, why) => {
+                    let (host, waiting) = (&mut self.host, &mut self.waiting);
+                    return end::withdrawn((&held, judged.as_deref()), why, &self.ends, host, waiting, &mut self.out);
                 }
                 Next::Wait(held, stage) => return self.calls.put(held, stage),
                 Next::Done => return,
@@ -108,6 +125,8 @@ impl Gate {
             host: &self.host,
             catalog: &self.catalog,
             calls: &self.calls,
+            flights: &self.flights,
+            ends: &self.ends,
             out: &self.out,
             now: self.out.now.wall,
         }
@@ -117,15 +136,25 @@ impl Gate {
     fn ask(&mut self, mut held: Held, case: Case) -> Next {
         let entry = self.out.record(entries::asked(self.context(), &held, &case.judged));
         held.asked = AskRecord::Sent;
-        self.give_task(&mut held);
-        self.out.push(Effect::Ask(Box::new(card::snapshot(self.context(), &held, &case.judged))));
-        if self.ends.host_gone.is_some() {
-            self.end_withdrawn(&held, Some(&case.judged), Withdrawal::HostGone);
-            self.close_server_when_done();
-            return Next::Done;
+        answer::give_task(&mut self.waiting, &mut held, &self.host, &mut self.out);
+        self.show_card(&held, &case);
+        if self.host.gone.is_some() {
+            return Next::Withdraw(held, Some(case.judged), Withdrawal::HostGone);
         }
         self.out.wake_for(&held);
         Next::Wait(held, Asking { case, entry, look: None }.into_stage())
+    }
+
+    /// Shows the consoles the card of a call, or what has changed on it.
+    fn show_card(&mut self, held: &Held, case: &Case) {
+        let card = card::snapshot(self.context(), held, &case.judged);
+        self.out.push(Effect::Ask(Box::new(card)));
+    }
+
+    /// Withdraws a held call.
+    pub(in crate::gate) fn withdraw(&mut self, number: u64, why: Withdrawal) {
+        let next = end::withdraw(&mut self.calls, number, why);
+        self.drive(next);
     }
 
     /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
@@ -135,7 +164,7 @@ impl Gate {
 
     /// The log has an entry: what waited for it happens now.
     pub(in crate::gate) fn on_recorded(&mut self, receipt: Receipt) {
-        self.log.trouble = None;
+        self.out.log.trouble = None;
         self.word_recorded(receipt.entry());
         let Some(number) = self.calls.by_entry(receipt.entry()) else {
             return;
@@ -143,25 +172,36 @@ impl Gate {
         if let Some(held) = self.calls.held_mut::<Asking>(number) {
             held.asked = AskRecord::Recorded;
         } else if let Some((held, Deciding { decision, .. })) = self.calls.take(number) {
-            match decision {
-                Decided::Approve(approval) => self.drive(Next::AwaitTurn(held, approval, receipt)),
-                Decided::Deny(denial) => self.denied(&held, denial),
-            }
-            self.close_server_when_done();
+            self.drive(match decision {
+                Decided::Approve(approval) => Next::AwaitTurn(held, approval, receipt),
+                Decided::Deny(denial) => Next::Refuse(held, denial),
+            });
         } else if let Some((held, Withdrawn { decision, why, .. })) = self.calls.take(number) {
-            self.decided_too_late(&held, decision, why);
-            self.close_server_when_done();
+            // An approval does nothing any more, and a denial agrees with the end: only the answer depends on the host.
+            match decision {
+                Decided::Approve(approval) => self.drive(Next::Withdraw(held, Some(approval.case.judged), why)),
+                Decided::Deny(denial) if why == Withdrawal::Cancelled => {
+                    end::note_denial(&held, &denial, &mut self.host, &mut self.out);
+                }
+                Decided::Deny(denial) => self.drive(Next::Refuse(held, denial)),
+            }
         }
+    }
+
+    /// The log could not take an entry: nothing follows from it.
+    pub(in crate::gate) fn on_record_failed(&mut self, entry: u64, why: Arc<str>) {
+        pinning::word_failed(&mut self.out, entry, &why);
+        let number = self.calls.by_entry(entry);
+        if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
+            end::not_recorded((&held, &stage), &why, &self.host, &mut self.waiting, &mut self.out);
+        }
+        self.out.log.trouble = Some(why);
     }
 
     /// What the shell has found.
     pub(in crate::gate) fn on_facts(&mut self, ticket: &str, look: u64, found: Findings) {
         let next = look::found(&mut self.calls, ticket, look, found);
-        let ends = matches!(next, Next::Forward(..) | Next::Stop(..));
         self.drive(next);
-        if ends {
-            self.close_server_when_done();
-        }
     }
 
     /// The approvers have spoken, or failed to.
@@ -193,7 +233,7 @@ impl Gate {
         self.operator_approves((held, asking), word, false, Some(terms));
     }
 
-    pub(in crate::gate) fn operator_approves(
+    fn operator_approves(
         &mut self,
         (held, asking): (Held, Asking),
         word: &OperatorWord,
@@ -208,7 +248,7 @@ impl Gate {
 
     /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise returns why
     /// the approval has no effect.
-    pub(in crate::gate) fn approve_as_shown(
+    fn approve_as_shown(
         &mut self,
         held: Held,
         case: Case,
@@ -223,7 +263,7 @@ impl Gate {
 
     /// Returns the call if its tool is still described as the card showed it. Otherwise the call is judged and shown
     /// again, and the error says why the verdict on the old card has no effect.
-    pub(in crate::gate) fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
+    fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
         match ask::if_still_described(self.context(), held, case) {
             Ok(same) => Ok(same),
             Err(instead) => {
@@ -289,7 +329,7 @@ impl Gate {
         }
         forward::record(&held, &approval, receipt, &mut self.out);
         let is_granted = approval.grant.is_some();
-        forward::send(token, held, approval, &mut self.flights, &mut self.tasks, &mut self.out);
+        forward::send(token, held, approval, &mut self.flights, &mut self.waiting, &mut self.out);
         if is_granted {
             self.rejudge();
         }
@@ -329,11 +369,10 @@ impl Gate {
             if let Some(says) = says {
                 let tool = held.call.name().to_owned();
                 let says = Pinning { tool, definition: described.digest, is, says };
-                pinning::record(&mut self.log, &mut self.out, (&held, word), says);
+                pinning::record(&mut self.out, (&held, word), says);
             }
             for one in agreed {
-                let log = (&mut self.log, &mut self.out);
-                pinning::record_agreement(log, (&held, word), self.catalog.fingerprint(), one);
+                pinning::record_agreement(&mut self.out, (&held, word), self.catalog.fingerprint(), one);
             }
         }
         match tool_word {
@@ -343,8 +382,8 @@ impl Gate {
     }
 
     /// The log has what an operator said: it counts from now on, and is kept.
-    pub(in crate::gate) fn word_recorded(&mut self, entry: u64) {
-        match self.log.said.remove(&entry) {
+    fn word_recorded(&mut self, entry: u64) {
+        match self.out.log.said.remove(&entry) {
             None => {}
             Some(Said::Pinned(pinning, console)) => self.out.push(Effect::Pin { pinning: Box::new(pinning), console }),
             Some(Said::Agreed(agreed, console)) => {
@@ -397,27 +436,90 @@ impl Gate {
         let Some((mut held, asking)) = ask::take(&mut self.calls, word) else {
             return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
-        let longest = match &held.round_trips.task {
+        let longest = match &held.wait.task {
             Some(_) => u64::MAX,
-            None => self.longest_wait(&held.call, held.arrived.mono),
+            None => come_back::longest_wait(&self.waiting, &self.host, &held.call, held.arrived.mono),
         };
         let wanted = self.out.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
             held.deadline = deadline;
-            held.round_trips.ends = self.round_trip_ends(&held);
-            if let Some(task) = held.round_trips.task.clone() {
-                self.keep_task(&task, &held);
+            held.wait.ends = come_back::request_ends(&self.waiting, &self.host, &held);
+            if let Some(task) = held.wait.task.clone() {
+                answer::keep_task(&mut self.waiting, &task, &held, &mut self.out);
             }
-            if let Some(state) = &held.round_trips.away {
-                self.returns.extend(state, deadline);
+            if let Some(state) = &held.wait.away {
+                self.waiting.returns.extend(state, deadline);
             }
-            self.out.push(Effect::Ask(Box::new(card::snapshot(self.context(), &held, &asking.case.judged))));
+            self.show_card(&held, &asking.case);
             self.out.wake_for(&held);
         } else {
             let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
             self.out.refuse_word(word, why);
         }
         self.calls.put(held, asking);
+    }
+
+    /// The host's user has answered a form.
+    pub(in crate::gate) fn on_form_answered(&mut self, form: &ShownForm, said: FormAnswer) {
+        let is_same = |_: &Held, asking: &Asking| asking.entry == form.entry;
+        let Some((held, asking)) = self.calls.take_if(form.number, is_same) else {
+            // A no counts as long as the call has not run, whoever approved it before.
+            if let FormAnswer::Deny(why) = said {
+                self.withdraw(form.number, Withdrawal::Declined(why));
+            }
+            let why = "the call was decided, or judged again, before";
+            return record_ineffective_answer(&mut self.out, Some(form), why);
+        };
+        let rule = asking.case.judged.ruling.rule.clone();
+        let host = self.host.words(&held.call).unwrap_or_else(|| "the host".to_owned());
+        match said {
+            FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
+                let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
+                let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
+                self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
+            }
+            FormAnswer::Approve if form::text(self.context(), &held, &asking).as_ref() != Some(&form.text) => {
+                self.calls.put(held, asking);
+                let why = "the call is not as the question showed it any more";
+                record_ineffective_answer(&mut self.out, Some(form), why);
+            }
+            FormAnswer::Approve => {
+                let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
+                if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, false, None)) {
+                    record_ineffective_answer(&mut self.out, Some(form), &why);
+                }
+            }
+        }
+    }
+
+    /// The policy has changed, or an operator has ended the grant of this name: a call that waits for its turn, was not
+    /// approved by an operator, and would be asked now, does not run.
+    fn revoke_approvals(&mut self, ended: Option<&str>) {
+        for number in self.calls.waiting::<Approved>() {
+            let why = self
+                .calls
+                .get::<Approved>(number)
+                .and_then(|(held, approved)| forward::why_revoked(self.context(), held, &approved.approval, ended));
+            if let Some(why) = why
+                && let Some((held, Approved { approval, .. })) = self.calls.take::<Approved>(number)
+            {
+                let reply = replies::changed(&held.call, &why);
+                self.drive(Next::stop(held, approval.case.judged, (By::Fault, why), reply));
+            }
+        }
+        // The same where the record of the approval is on its way, and the call will have to wait.
+        for number in self.calls.waiting::<Deciding>() {
+            let is_revoked = |(held, deciding): (&Held, &Deciding)| match &deciding.decision {
+                Decided::Approve(approval) => {
+                    (held.wait.away.is_some() || self.context().runs_after(held).is_some())
+                        && forward::why_revoked(self.context(), held, approval, ended).is_some()
+                }
+                Decided::Deny(_) => false,
+            };
+            if self.calls.get::<Deciding>(number).is_some_and(is_revoked) {
+                self.withdraw(number, Withdrawal::Revoked);
+            }
+        }
     }
 }

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::target::{is_list, stated, worst};
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::gate::call::touched::{is_new, replaces_whole};
 use crate::gate::data::facts::{FileKind, Findings};
+use crate::gate::held::target::{is_list, stated, worst};
 
 /// The line: what this very call does, as far as an argument shows it, and what it acts on: `replaces content —
 /// /tmp/a.txt`, `DELETE on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values in

@@ -4,20 +4,37 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Approval, Approved, AskRecord, Case, Held, Verdict};
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::{entries, judgement, replies};
+use crate::gate::call::judgement;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::token::GuardrailToken;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::{Approval, Approved, AskRecord, Case, Held, Judged, Verdict};
+use crate::gate::held::{entries, replies};
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
-use crate::gate::state::tasks::{Progress, Tasks};
+use crate::gate::waiting::Waiting;
+use crate::gate::waiting::tasks::Progress;
+use crate::policy::rate::Recent;
 use crate::policy::rule::Decision;
 use crate::wire::call::Origin;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
+
+/// Counts an approved call for the rates of rules.
+pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
+    let (server, now) = (&out.heading.server, out.now.wall);
+    if held.call.method().is_none() {
+        recent.note(Arc::clone(server), None, held.call.shared_name(), now);
+    }
+    if let Some(inside) = &judged.inside {
+        recent.note(Arc::clone(server), None, Arc::clone(&inside.tool), now);
+    }
+    for (method, _) in held.call.questions() {
+        recent.note(Arc::clone(server), Some(method), method, now);
+    }
+}
 
 /// The token of an approved call, made of all that proves it; otherwise what is missing, and the host's answer.
 pub(super) fn mint(
@@ -65,14 +82,14 @@ pub(super) fn send(
     held: Held,
     approval: Approval,
     flights: &mut Flights,
-    tasks: &mut Tasks,
+    waiting: &mut Waiting,
     out: &mut Out,
 ) {
     let Approval { case: Case { judged, .. }, verdict, .. } = approval;
     let progress_token = held.call.meta().progress_token.as_deref().and_then(Id::from_token);
     // The server's own count goes on above the heartbeats, and may begin with 0.
-    let heartbeats = held.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.sent + 1);
-    let is_renamed = !held.round_trips.later.is_empty() || held.round_trips.task.is_some();
+    let heartbeats = held.wait.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.sent + 1);
+    let is_renamed = !held.wait.later.is_empty() || held.wait.task.is_some();
     let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0)));
     let call = held.call;
     match call.origin() {
@@ -84,8 +101,8 @@ pub(super) fn send(
             return out.push(Effect::Forward(token, call));
         }
     }
-    if let Some(task) = &held.round_trips.task {
-        tasks.advance(task, Progress::Runs(call.id().clone()), out.now.wall);
+    if let Some(task) = &held.wait.task {
+        waiting.advance(task, Progress::Runs(call.id().clone()), out.now.wall);
     }
     let flight = Flight {
         ticket: held.ticket,
@@ -101,10 +118,10 @@ pub(super) fn send(
         wanted: Wanted::Yes,
         by: verdict.by,
         rule: verdict.rule,
-        repeated: (call.is_modern() && held.round_trips.task.is_none()).then(|| call.repeated()),
-        later: held.round_trips.later,
+        repeated: (call.is_modern() && held.wait.task.is_none()).then(|| call.repeated()),
+        later: held.wait.later,
         reported,
-        task: held.round_trips.task,
+        task: held.wait.task,
     };
     flights.insert(call.id().clone(), flight);
     out.push(Effect::Forward(token, call));

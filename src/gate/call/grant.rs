@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::audit::record::Kind;
-use crate::gate::call::held::{Held, Judged};
-use crate::gate::call::out::Out;
 use crate::gate::data::event::Operator;
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants;
 use crate::gate::grants::{Given, GrantArea, Grants, LONGEST};
+use crate::gate::held::out::Out;
+use crate::gate::held::{Held, Judged};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::policy::under::Folder;
 use crate::wire::call::Call;

@@ -6,27 +6,28 @@ use std::sync::Arc;
 use crate::audit::query::VIOLATION;
 use crate::audit::record::By;
 use crate::behavior::agreed::Agreement;
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{Approval, Case, Describing, Held, Judged, Verdict};
-use crate::gate::call::log::Log;
-use crate::gate::call::next::Next;
-use crate::gate::call::out::Out;
-use crate::gate::call::retry::Retry;
-use crate::gate::call::{consult, judgement, look, replies};
+use crate::gate::call::{consult, judgement, look};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::grants::Grants;
+use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
+use crate::gate::held::out::Out;
+use crate::gate::held::replies;
+use crate::gate::held::retry::Retry;
+use crate::gate::held::{Approval, Case, Describing, Held, Inside, Judged, Verdict};
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::described::Described;
 use crate::gate::server::flight::Continued;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;
-use crate::policy::scope::Outside;
+use crate::policy::scope::{Asked, Asks, InScope, Outside};
+use crate::wire::call::Call;
 
 /// Judges one held call by its tool's description (`None`: the server gave none).
 pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, described: Option<Arc<Described>>) -> Next {
     let judged = Box::new(judgement::judge(&held.call, described, context, &held.seen));
-    let scope = match context.admit(&held.call, &judged) {
+    let scope = match admit(context, &held.call, &judged) {
         Ok(scope) => scope,
         Err(Outside(why)) => {
             let reply = replies::out_of_scope(&held.call);
@@ -44,6 +45,20 @@ pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, descri
         }
     }
     Next::Act(held, case)
+}
+
+/// The proof that a call, or another request, lies in the scope.
+fn admit(context: Context<'_>, call: &Call, judged: &Judged) -> Result<InScope, Outside> {
+    let (scope, server) = (context.scope, &context.config.server);
+    let asks = match (call.method(), &judged.inside) {
+        (None, _) => Asks::Tool(context.asked_of_scope(call, judged)),
+        (Some(_), None) => Asks::Request(server, context.revision_of(call)),
+        (Some(_), Some(Inside { tool, described })) => {
+            let definition = described.as_ref().map(|described| &described.tool);
+            Asks::Tool(Asked { server, name: tool, tool: definition, behavior: &judged.behavior })
+        }
+    };
+    scope.admit(call, asks)
 }
 
 /// Acts on a final ruling: everything needed was looked at, and all approvers were asked. `continued` is the approval that
@@ -92,17 +107,17 @@ pub(super) fn act(
 }
 
 /// Notes what was agreed to and lets a call pass, once a day each: what is not used for long lapses.
-pub(super) fn note_use(judged: &Judged, log: &mut Log, out: &mut Out) {
+pub(super) fn note_use(judged: &Judged, out: &mut Out) {
     const DAY: i64 = 24 * 60 * 60 * 1000;
     if judged.ruling.decision != Decision::Allow || !judged.violations.is_empty() {
         return;
     }
     let today = out.now.wall.div_euclid(DAY);
-    if log.used.0 != today {
-        log.used = (today, HashSet::new());
+    if out.log.used.0 != today {
+        out.log.used = (today, HashSet::new());
     }
     let used = judged.behavior.shape.used.iter();
-    let new: Vec<Agreement> = used.filter(|one| log.used.1.insert((*one).clone())).cloned().collect();
+    let new: Vec<Agreement> = used.filter(|one| out.log.used.1.insert((*one).clone())).cloned().collect();
     if !new.is_empty() {
         out.push(Effect::UseAgreed(new));
     }

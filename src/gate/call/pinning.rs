@@ -6,12 +6,11 @@ use std::sync::Arc;
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
 use crate::behavior::taxonomy::{Confidence, Mutability};
-use crate::gate::call::held::{Held, Judged};
-use crate::gate::call::log::Log;
-use crate::gate::call::out::Out;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{OperatorWord, Said};
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::held::out::Out;
+use crate::gate::held::{Held, Judged};
 use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
 
 fn word_entry(out: &Out, kind: Kind, held: &Held, word: &OperatorWord) -> Entry {
@@ -21,16 +20,16 @@ fn word_entry(out: &Out, kind: Kind, held: &Held, word: &OperatorWord) -> Entry 
     entry.with("operator", word.operator.who.as_ref())
 }
 
-pub(super) fn record(log: &mut Log, out: &mut Out, (held, word): (&Held, &OperatorWord), pinning: Pinning) {
+pub(super) fn record(out: &mut Out, (held, word): (&Held, &OperatorWord), pinning: Pinning) {
     let mut entry = word_entry(out, Kind::Tools, held, word);
     entry.digest = Some(pinning.definition);
     let entry =
         out.record(entry.with("review", format!("pinned as {}", pinning.says)).with("was", pinning.is.to_string()));
-    log.said.insert(entry, Said::Pinned(pinning, word.operator.console));
+    out.log.said.insert(entry, Said::Pinned(pinning, word.operator.console));
 }
 
 pub(super) fn record_agreement(
-    (log, out): (&mut Log, &mut Out),
+    out: &mut Out,
     (held, word): (&Held, &OperatorWord),
     fingerprint: &str,
     agreed: Agreement,
@@ -38,12 +37,12 @@ pub(super) fn record_agreement(
     let mut entry = word_entry(out, Kind::Agreed, held, word);
     entry.digest = Some(agreed.digest(fingerprint));
     let entry = out.record(entry.with("says", agreed.says()).with("agreed", &agreed));
-    log.said.insert(entry, Said::Agreed(agreed, word.operator.console));
+    out.log.said.insert(entry, Said::Agreed(agreed, word.operator.console));
 }
 
 /// The log could not take what an operator said: it counts for nothing.
-pub(super) fn word_failed(log: &mut Log, out: &mut Out, entry: u64, why: &str) {
-    let (what, console) = match log.said.remove(&entry) {
+pub(super) fn word_failed(out: &mut Out, entry: u64, why: &str) {
+    let (what, console) = match out.log.said.remove(&entry) {
         None => return,
         Some(Said::Pinned(Pinning { tool, .. }, console)) => (format!("about {tool}"), console),
         Some(Said::Agreed(agreed, console)) => (format!("about {}", agreed.says()), console),

@@ -165,37 +165,3 @@ impl Findings {
         self.files.iter().zip(&again.files).find_map(|(one, other)| one.difference(other))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_change_of_what_is_touched_is_a_difference() {
-        let file = Facts {
-            kind: FileKind::File,
-            real: Some("/a".into()),
-            size: Some(1),
-            digest: Some(Digest::of(b"a")),
-            stamp: Some("1".into()),
-            unseen: None,
-            ..Facts::unseen("/path", "/a", "")
-        };
-        let touched = Facts { stamp: Some("2".into()), text: Some("a".into()), ..file.clone() };
-        assert_eq!(file.difference(&touched), None, "the content is the same");
-        for other in [
-            Facts { real: Some("/b".into()), ..file.clone() },
-            Facts { link: Some("b".into()), ..file.clone() },
-            Facts { kind: FileKind::Missing, size: None, digest: None, ..file.clone() },
-            Facts { kind: FileKind::Folder, ..file.clone() },
-            Facts { size: Some(2), ..file.clone() },
-            Facts { digest: Some(Digest::of(b"b")), ..file.clone() },
-            Facts { digest: None, ..file.clone() },
-            Facts::unseen("/path", "/a", "no time"),
-        ] {
-            assert!(file.difference(&other).is_some() && other.difference(&file).is_some(), "{other:?}");
-        }
-        let large = Facts { digest: None, ..file };
-        assert!(large.difference(&Facts { stamp: Some("2".into()), ..large.clone() }).is_some());
-    }
-}

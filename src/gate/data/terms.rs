@@ -73,20 +73,3 @@ pub struct GrantCard {
     #[serde(default)]
     pub dangerous: bool,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn terms_say_what_is_covered_and_for_how_long() {
-        let under = Covers::Under { argument: "path".to_owned(), folder: "/tmp".to_owned() };
-        for (covers, lasts, says) in [
-            (Covers::ThisCall, Lasts::Session, "calls with the same arguments, for this session"),
-            (under, Lasts::Minutes(5), "calls whose path is under /tmp, for 5 min"),
-            (Covers::Tool, Lasts::Calls(3), "all calls of the tool, for the next 3"),
-        ] {
-            assert_eq!(GrantTerms { covers, lasts }.to_string(), says);
-        }
-    }
-}

@@ -91,7 +91,6 @@ impl Catalog {
         Self { unread: Pages::new(relay), trust, pins, nonce, scope, ..Self::default() }
     }
 
-    /// What is known of a tool now.
     pub fn find(&self, name: &str) -> ToolLookup {
         match (self.tools.get(name), self.knowledge) {
             (Some(described), _) => ToolLookup::Found(Arc::clone(described)),
@@ -115,27 +114,22 @@ impl Catalog {
         &self.pins.fingerprint
     }
 
-    /// What the operator has agreed to.
     pub fn agreed(&self) -> &Agreements {
         &self.pins.agreed
     }
 
-    /// Adds what the operator has agreed to now.
     pub fn agree(&mut self, one: Agreement) {
         self.pins.agreed.insert(one);
     }
 
-    /// How many tools are known.
     pub fn count(&self) -> usize {
         self.tools.len()
     }
 
-    /// Every tool that is known now, in no order.
     pub fn known(&self) -> impl Iterator<Item = &Described> {
         self.tools.values().map(Arc::as_ref)
     }
 
-    /// Rises with everything learned; 0 before anything was.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -145,7 +139,6 @@ impl Catalog {
         !self.listings.is_empty()
     }
 
-    /// Whether our own question is on its way.
     pub fn is_asking(&self) -> bool {
         self.listings.iter().any(|listing| listing.own.is_some())
     }
@@ -198,7 +191,6 @@ impl Catalog {
         self.unread.receive(id, failed, line);
     }
 
-    /// Whether there is an answer to read.
     pub fn has_unparsed_lists(&self) -> bool {
         self.is_reading() && self.is_ready()
     }
@@ -208,7 +200,6 @@ impl Catalog {
         !self.unread.is_empty()
     }
 
-    /// Reads a piece of the oldest answer.
     pub fn read(&mut self, now: Now) -> ListReply {
         let listings = &mut self.listings;
         let listing = |id: &Id| {
@@ -361,7 +352,6 @@ impl Catalog {
         }
     }
 
-    /// Takes the definitions that are new or changed since the last call.
     pub fn take_pin_updates(&mut self) -> Vec<PinUpdate> {
         std::mem::take(&mut self.pin_updates)
     }

@@ -73,7 +73,6 @@ impl Described {
         }
     }
 
-    /// The schema of its arguments.
     pub fn input(&self) -> &Result<Schema, Unusable> {
         self.input.get_or_init(|| Schema::compile(&self.tool.input_schema))
     }
@@ -89,7 +88,6 @@ impl Described {
         self.said.get_or_init(|| Said::of(&self.tool))
     }
 
-    /// What its definition says of its keys.
     pub fn keys(&self) -> &Keys {
         self.keys.get_or_init(|| {
             Keys::of(&self.tool, self.behavior.identity.action, &self.behavior.evidence, self.given.as_ref())

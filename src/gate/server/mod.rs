@@ -1,6 +1,5 @@
 //! The server as the gate knows it: its tools, the calls it works on, and what it says. Owns nothing itself.
 
-pub mod answer;
 pub mod catalog;
 pub mod described;
 pub mod flight;

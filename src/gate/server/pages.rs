@@ -121,12 +121,10 @@ pub enum Extent {
 }
 
 impl Pages {
-    /// No pages yet.
     pub fn new(relay: Relaying) -> Self {
         Self { relay, ..Self::default() }
     }
 
-    /// When the host gets its pages.
     pub fn relaying(&self) -> Relaying {
         self.relay
     }

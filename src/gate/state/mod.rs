@@ -3,9 +3,7 @@
 pub mod history;
 pub mod passed;
 pub mod refusals;
-pub mod returns;
 pub mod roots;
-pub mod tasks;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -38,11 +36,9 @@ pub enum ListOutcome {
     NoList,
 }
 
-/// Whether the host, the server and the wrapper itself have ended, and how.
+/// Whether the server and the wrapper itself have ended, and how.
 #[derive(Debug, Default)]
 pub struct Ends {
-    /// Since when (monotonic microseconds) the host sends nothing more.
-    pub host_gone: Option<u64>,
     pub server: ServerEnd,
     pub answered: Answered,
     pub wrapper: WrapperEnd,
@@ -79,6 +75,8 @@ pub enum WrapperEnd {
 /// What the host has said of itself, and its session with the server.
 #[derive(Debug, Default)]
 pub struct Host {
+    /// Since when (monotonic microseconds) it sends nothing more.
+    pub gone: Option<u64>,
     pub lifecycle: Lifecycle,
     /// Its unanswered requests other than calls.
     pub plain_ids: BTreeSet<Id>,
@@ -163,20 +161,6 @@ impl ServerEnd {
         match self {
             Self::Open => None,
             Self::InputClosed { how } | Self::Ended { how } => Some(how),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ServerEnd;
-
-    #[test]
-    fn a_server_that_takes_nothing_more_has_a_reason() {
-        let how = || "its pipe broke".to_owned();
-        assert_eq!(ServerEnd::Open.reason(), None);
-        for end in [ServerEnd::InputClosed { how: how() }, ServerEnd::Ended { how: how() }] {
-            assert_eq!(end.reason(), Some("its pipe broke"));
         }
     }
 }

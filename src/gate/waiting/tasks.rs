@@ -4,15 +4,20 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
+use crate::audit::moment::rfc3339;
+use crate::gate::waiting::given::Kept;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
-use crate::wire::task::{Form, Status};
+use crate::wire::task::{Form, Status, View};
 
 /// What our ids begin with: a request about such a task never reaches the server, unless the server is a wrapper too and gave
 /// the id.
 pub const PREFIX: &str = "mcp-approve-task-";
+/// How long a task is kept at most at its host's request, and at least once the server has made its own task of it, in
+/// microseconds.
+pub const DAY: u64 = 86_400_000_000;
 /// How many tasks are kept at once; a further call is held as if its host could not poll.
 const TASKS: usize = 256;
 /// How many bytes of results are kept until their hosts fetch them.
@@ -26,8 +31,7 @@ const REMEMBERED: usize = 256;
 /// All tasks that hosts were given.
 #[derive(Debug, Default)]
 pub struct Tasks {
-    /// By our ids, in the order they were given.
-    given: Vec<(Arc<str>, Task)>,
+    given: Kept<Task>,
     /// Requests that went to the server under its own id of a task, and our id of it.
     forwarded: HashMap<Id, Arc<str>>,
     /// The ids of the server's own tasks that begin like ours.
@@ -45,8 +49,6 @@ pub struct Task {
     pub created: i64,
     pub updated: i64,
     pub ttl_ms: u64,
-    /// When it is forgotten (monotonic microseconds).
-    pub until: u64,
     pub progress: Progress,
     /// Requests about it that wait for its end, or for the server's own task.
     pub waiting: Vec<Plain>,
@@ -75,20 +77,13 @@ impl Tasks {
         self.given.len() >= TASKS
     }
 
-    /// A host was given this task.
     pub fn give(&mut self, id: Arc<str>, number: u64, (ticket, form): (Arc<str>, Form), created: i64) {
-        let progress = Progress::Held(number);
-        let (updated, waiting) = (created, Vec::new());
-        let (ttl_ms, until) = (0, u64::MAX);
-        self.given.push((id, Task { ticket, form, created, updated, ttl_ms, until, progress, waiting }));
+        let (progress, waiting) = (Progress::Held(number), Vec::new());
+        self.given.give(id, u64::MAX, Task { ticket, form, created, updated: created, ttl_ms: 0, progress, waiting });
     }
 
     pub fn get(&self, id: &str) -> Option<&Task> {
-        self.given.iter().find(|(given, _)| **given == *id).map(|(_, task)| task)
-    }
-
-    fn get_mut(&mut self, id: &str) -> Option<&mut Task> {
-        self.given.iter_mut().find(|(given, _)| **given == *id).map(|(_, task)| task)
+        self.given.get(id)
     }
 
     fn all(&self) -> impl Iterator<Item = &Task> {
@@ -97,21 +92,18 @@ impl Tasks {
 
     /// Keeps a task until this time, which is `ttl_ms` after it was created.
     pub fn keep(&mut self, id: &str, until: u64, ttl_ms: u64) {
-        if let Some(task) = self.get_mut(id) {
-            (task.until, task.ttl_ms) = (until, ttl_ms);
-        }
+        self.given.keep(id, until);
+        self.given.get_mut(id).into_iter().for_each(|task| task.ttl_ms = ttl_ms);
     }
 
     /// Keeps a task until this time at least, whatever time its host was given.
     pub fn keep_beside(&mut self, id: &str, until: u64) {
-        if let Some(task) = self.get_mut(id) {
-            task.until = task.until.max(until);
-        }
+        self.given.extend(id, until);
     }
 
     /// Sets how far a task is; returns the requests that waited, if they can be answered or passed on now.
     pub fn advance(&mut self, id: &str, progress: Progress, now: i64) -> Vec<Plain> {
-        let Some(task) = self.get_mut(id) else { return Vec::new() };
+        let Some(task) = self.given.get_mut(id) else { return Vec::new() };
         if let Progress::Over(..) = task.progress {
             return Vec::new();
         }
@@ -133,7 +125,7 @@ impl Tasks {
         let bytes = |one: &Plain| one.line().bytes().len();
         let waiting: usize = self.all().flat_map(|task| &task.waiting).map(bytes).sum();
         let has_room = waiting + bytes(&request) <= WAITING_BYTES;
-        match self.get_mut(id) {
+        match self.given.get_mut(id) {
             Some(task) if task.waiting.len() < WAITING && has_room => {
                 task.waiting.push(request);
                 Ok(())
@@ -142,20 +134,13 @@ impl Tasks {
         }
     }
 
-    /// Whether a request of this id waits for a task.
     pub fn has_waiting(&self, id: &Id) -> bool {
         self.all().any(|task| task.waiting.iter().any(|one| one.is_request(id)))
     }
 
-    /// The host no longer waits under this id; returns whether it did.
-    pub fn stop_waiting(&mut self, id: &Id) -> bool {
-        let mut found = false;
-        for (_, task) in &mut self.given {
-            let before = task.waiting.len();
-            task.waiting.retain(|one| !one.is_request(id));
-            found |= task.waiting.len() < before;
-        }
-        found
+    /// The host no longer waits under this id.
+    pub fn stop_waiting(&mut self, id: &Id) {
+        self.given.values_mut().for_each(|task| task.waiting.retain(|one| !one.is_request(id)));
     }
 
     /// A request goes to the server under its own id of this task, unless too many have no answer yet.
@@ -187,15 +172,14 @@ impl Tasks {
         }
     }
 
-    /// Our id of a task of the server's.
     pub fn ours(&self, theirs: &str) -> Option<&Arc<str>> {
         let is_it = |task: &Task| matches!(&task.progress, Progress::Theirs(id) if id == theirs);
         self.given.iter().find(|(_, task)| is_it(task)).map(|(id, _)| id)
     }
 
-    /// The server has a task whose id begins like ours: the server is a wrapper too.
+    /// The server has this task. If its id begins like ours, the server is a wrapper too.
     pub fn note_foreign(&mut self, id: &str) {
-        if !self.is_foreign(id) {
+        if id.starts_with(PREFIX) && !self.is_foreign(id) {
             if self.foreign.len() >= REMEMBERED {
                 self.foreign.pop_front();
             }
@@ -229,18 +213,33 @@ impl Tasks {
 
     /// The tasks whose time is over by `now`, the oldest first: they are forgotten.
     pub fn due(&mut self, now: u64) -> Vec<Task> {
-        let due = self.given.extract_if(.., |(_, task)| task.until <= now).map(|(_, task)| task).collect();
-        self.forwarded.retain(|_, id| self.given.iter().any(|(given, _)| given == id));
+        let due = self.given.due(now);
+        self.forwarded.retain(|_, id| self.given.get(id).is_some());
         due
     }
 
-    /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
-        self.all().map(|task| task.until).min()
+        self.given.wake_at()
     }
 }
 
 impl Task {
+    /// As its host is to see it; `held` says what a held call waits for.
+    pub fn view<T>(&self, id: &str, held: &str, make: impl FnOnce(&View<'_>) -> T) -> T {
+        let ticket = &self.ticket;
+        let (status, message) = match &self.progress {
+            Progress::Held(_) => (Status::Working, held.to_owned()),
+            Progress::Runs(_) | Progress::Theirs(_) => {
+                (Status::Working, format!("Approved in mcp-approve: the server runs {ticket}"))
+            }
+            Progress::Over(_, Status::Cancelled) => (Status::Cancelled, format!("{ticket} was cancelled")),
+            Progress::Over(_, status) => (*status, format!("{ticket} is answered")),
+        };
+        let (created, updated) = (rfc3339(self.created), rfc3339(self.updated));
+        let Self { form, ttl_ms, .. } = *self;
+        make(&View { id, form, status, message: &message, created: &created, updated: &updated, ttl_ms })
+    }
+
     fn bytes(&self) -> usize {
         match &self.progress {
             Progress::Over(line, _) => line.bytes().len(),
@@ -249,28 +248,8 @@ impl Task {
     }
 }
 
-/// Whether a line of the server was changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed {
-    No,
-    /// A task in it is named by our id.
-    Id,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tasks_that_are_due_come_in_the_order_they_were_given() {
-        let mut tasks = Tasks::default();
-        let given: Vec<String> = (0..20).map(|number| format!("t{number}")).collect();
-        for (number, ticket) in (0..).zip(&given) {
-            let id = Tasks::id("secret", ticket);
-            tasks.give(Arc::clone(&id), number, (ticket.as_str().into(), Form::Extension), 0);
-            tasks.keep(&id, 100 - number, 0);
-        }
-        let due: Vec<String> = tasks.due(100).into_iter().map(|task| task.ticket.to_string()).collect();
-        assert_eq!((due, tasks.is_empty()), (given, true));
-    }
+/// What a call that must be asked waits for.
+pub fn waits(ticket: &str, attached: usize, console: &str) -> String {
+    let how = if attached > 0 { String::new() } else { format!(". Run `{console}` in a terminal") };
+    format!("Waiting for approval in mcp-approve: {ticket}{how}")
 }

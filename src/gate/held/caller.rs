@@ -76,22 +76,3 @@ pub fn traceparent(meta: Option<&str>) -> Option<String> {
     let text = meta.get("traceparent")?.as_str()?;
     is_trace(text).then(|| text.to_owned())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn hosts_tell_who_asks() {
-        let told = |meta| of(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
-        assert_eq!(told(r#"{"claudecode/toolUseId":"toolu_1"}"#), ["host's call=toolu_1"]);
-        let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
-        assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);
-        assert_eq!(told(r#"{"agent-session-id":"","sub_agent":"reviewer"}"#), ["sub-agent=reviewer"]);
-        assert_eq!(told(r#"{"acme.dev/userId":"ada"}"#), ["user=ada"]);
-        assert!(told("[1]").is_empty());
-        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        assert_eq!(traceparent(Some(&format!(r#"{{"traceparent":"{trace}"}}"#))).as_deref(), Some(trace));
-        assert_eq!(traceparent(Some(r#"{"traceparent":"00-x"}"#)), None);
-    }
-}

@@ -51,7 +51,6 @@ const SHOWN: usize = 8;
 /// How long the arguments of an unjudged call may be to be read for its target, in bytes.
 const UNJUDGED: usize = 64 * 1024;
 
-/// What a call acts on; `None` where its arguments name nothing.
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     let identity = behavior.identity;
     let pays = identity.output_domain == OutputDomain::Money && identity.mutability == Mutability::Mutates;
@@ -60,7 +59,7 @@ pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
 }
 
 /// What the worst statement among the arguments acts on, as its reader says it.
-pub(super) fn stated(behavior: &Behavior) -> Option<&str> {
+pub(in crate::gate) fn stated(behavior: &Behavior) -> Option<&str> {
     worst(behavior).filter(|worst| is_shown(worst)).map(|worst| worst.says.as_str())
 }
 
@@ -71,7 +70,7 @@ pub fn of_unjudged(call: &Call) -> Option<String> {
 }
 
 /// Whether a target is a list of things, as in `3 entities: Ada, Bob, Carol`: the call acts on each of them.
-pub(super) fn is_list(arguments: &Value, target: &str) -> bool {
+pub(in crate::gate) fn is_list(arguments: &Value, target: &str) -> bool {
     arguments.as_object().and_then(list).is_some_and(|list| list == target)
 }
 
@@ -83,7 +82,7 @@ enum Gives {
 }
 
 /// The worst that the arguments show.
-pub(super) fn worst(behavior: &Behavior) -> Option<&Analysis> {
+pub(in crate::gate) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
 }
@@ -144,7 +143,6 @@ fn identified(fields: &Map<String, Value>) -> Option<String> {
     fields.iter().filter(|(name, _)| names(name) && !is_secret_key(name)).find_map(|(_, value)| plain(value))
 }
 
-/// A text or a number.
 fn plain(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => Some(number.to_string()),
@@ -197,7 +195,6 @@ fn listed(items: &[Value]) -> Option<String> {
     Some(if more > 0 { format!("{names} and {more} more") } else { names })
 }
 
-/// What one thing in a list is called.
 fn label(item: &Value) -> Option<String> {
     match item {
         Value::String(text) => Some(brief(text)),

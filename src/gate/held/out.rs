@@ -1,17 +1,22 @@
 //! What follows from the events of one step: effects, entries of the log, what consoles are shown, when to be woken. A
 //! step adds to it, and reads nothing back but the time and how many consoles watch.
 
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::audit::record::{By, Entry, Kind, VerdictWord};
-use crate::gate::call::held::{Held, Judged, Verdict};
+use crate::behavior::agreed::Agreement;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, OperatorWord};
+use crate::gate::data::event::{Now, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
+use crate::gate::held::{Held, Judged, Verdict};
+use crate::gate::state::passed::Passed;
+use crate::gate::state::refusals::Refusals;
 use crate::wire::call::Origin;
 use crate::wire::digest::Digest;
+use crate::wire::number::push_number;
 
 /// The effects of the current step, in order, and what every entry of the log begins with.
 #[derive(Debug)]
@@ -24,11 +29,30 @@ pub struct Out {
     pub attached: usize,
     pub status: Status,
     pub heading: Heading,
+    pub log: Log,
     effects: Vec<Effect>,
+    /// The ends that are closed after all other effects of this step, and those that are closed already.
+    closing: Vec<Side>,
+    closed: Vec<Side>,
     /// Entries given out so far; the last one's id.
     entries: u64,
     /// When the gate is woken next (monotonic microseconds).
     wake: u64,
+}
+
+/// What the log has, and what waits for its place in it.
+#[derive(Debug, Default)]
+pub struct Log {
+    /// Why the log takes no entries; cleared when it takes one again.
+    pub trouble: Option<Arc<str>>,
+    /// What operators said with held calls, by the id of the entry that is to record it.
+    pub said: BTreeMap<u64, Said>,
+    /// What was agreed to and used on this day (days since 1970): its use is noted once a day.
+    pub used: (i64, HashSet<Agreement>),
+    /// Refused lines that are not recorded one by one.
+    pub refusals: Refusals,
+    /// Lines that pass and are only counted in the log.
+    pub passed: Passed,
 }
 
 /// What the entries of one wrapper have in common.
@@ -50,29 +74,31 @@ impl Out {
             attached: 0,
             status: Status::default(),
             heading,
+            log: Log::default(),
             effects: Vec::new(),
+            closing: Vec::new(),
+            closed: Vec::new(),
             entries: 0,
             wake: u64::MAX,
         }
     }
 
-    /// Begins a step at this time.
     pub fn begin(&mut self, now: Now) {
         self.now = now;
         self.latest = self.latest.max(now.wall);
     }
 
-    /// What the step has led to, in order.
-    pub fn take(&mut self) -> Vec<Effect> {
-        std::mem::take(&mut self.effects)
+    /// Closes the pipe to one end, once, after everything else that follows from this step.
+    pub fn close(&mut self, side: Side) {
+        if !self.closing.contains(&side) && !self.closed.contains(&side) {
+            self.closing.push(side);
+        }
     }
 
-    /// Takes back an emptied list of effects, so that the next step need not allocate.
-    pub fn reuse(&mut self, mut effects: Vec<Effect>) {
-        effects.clear();
-        if self.effects.is_empty() && effects.capacity() <= 64 {
-            self.effects = effects;
-        }
+    pub fn take(&mut self) -> Vec<Effect> {
+        self.effects.extend(self.closing.iter().copied().map(Effect::Close));
+        self.closed.append(&mut self.closing);
+        std::mem::take(&mut self.effects)
     }
 
     pub fn push(&mut self, effect: Effect) {
@@ -101,6 +127,16 @@ impl Out {
         entry
     }
 
+    /// The name of the held call of this number.
+    pub fn ticket(&self, number: u64) -> String {
+        let server = &self.heading.server;
+        let mut ticket = String::with_capacity(server.len() + 21);
+        ticket.push_str(server);
+        ticket.push('-');
+        push_number(&mut ticket, number, 1);
+        ticket
+    }
+
     /// Sends an entry to the log and gives its id.
     pub fn record(&mut self, entry: Entry) -> u64 {
         self.entries += 1;
@@ -122,19 +158,17 @@ impl Out {
         }
     }
 
-    /// The gate was woken: nothing is asked for any more.
     pub fn woke(&mut self) {
         self.wake = u64::MAX;
     }
 
     /// Asks to be woken for a held call: to tell its host that it is alive, and at its deadline.
     pub fn wake_for(&mut self, held: &Held) {
-        let beat = held.heartbeat.filter(|_| held.round_trips.task.is_none());
-        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.round_trips.ends];
+        let beat = held.wait.heartbeat.filter(|_| held.wait.task.is_none());
+        let times = [Some(held.deadline), beat.map(|beat| beat.next), held.wait.ends];
         self.wake_by(times.into_iter().flatten().min());
     }
 
-    /// How long a call has been held, in seconds.
     pub fn waited_s(&self, held: &Held) -> u64 {
         self.now.mono.saturating_sub(held.arrived.mono) / 1_000_000
     }

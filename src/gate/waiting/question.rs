@@ -12,7 +12,9 @@ use crate::behavior::arguments::named::LeftOut;
 use crate::behavior::arguments::path::Leads;
 use crate::behavior::arguments::{named, path};
 use crate::behavior::taxonomy::Badge;
-use crate::gate::call::held::{Held, Judged};
+use crate::gate::held::out::Out;
+use crate::gate::held::{Held, Judged};
+use crate::gate::waiting::given::ShownForm;
 use crate::wire::call::Origin;
 use crate::wire::reply;
 
@@ -149,9 +151,16 @@ fn read(Answered { action, content }: &Answered) -> FormAnswer {
     }
 }
 
+/// Records that an answer of the host's decided nothing.
+pub(in crate::gate) fn record_ineffective_answer(out: &mut Out, form: Option<&ShownForm>, why: &str) {
+    let mut entry = out.fault("an answer of the host to a question of mcp-approve had no effect", None);
+    entry.ticket = form.map(|form| out.ticket(form.number).into());
+    out.record(entry.with("reason", why));
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{FormAnswer, answer, answer_inside, is_near, shown};
+    use super::{is_near, shown};
 
     #[test]
     fn only_what_is_below_the_folder_and_not_hidden_is_near() {
@@ -172,43 +181,6 @@ mod tests {
             assert_eq!(is_near(arguments, Some("/w")), expected, "{arguments}");
         }
         assert!(!is_near(r#"{"path":"/w/a"}"#, None), "no folder is known");
-    }
-
-    #[test]
-    fn only_a_ticked_box_that_was_accepted_approves() {
-        let of = |result: &str| answer(format!(r#"{{"jsonrpc":"2.0","id":"x","result":{result}}}"#).as_bytes());
-        assert_eq!(of(r#"{"action":"accept","content":{"approve":true}}"#), FormAnswer::Approve);
-        for other in [
-            r#"{"action":"accept"}"#,
-            r#"{"action":"accept","content":{}}"#,
-            r#"{"action":"accept","content":{"approve":false}}"#,
-            r#"{"action":"accept","content":{"approve":"true"}}"#,
-            r#"{"action":"accept","content":{"approve":1}}"#,
-            r#"{"action":"accept","content":{"Approve":true}}"#,
-            r#"{"action":"accept","content":[true]}"#,
-            r#"{"action":"decline","content":{"approve":true}}"#,
-            r#"{"action":"cancel","content":{"approve":true}}"#,
-            r#"{"action":"ACCEPT","content":{"approve":true}}"#,
-            r#"{"content":{"approve":true}}"#,
-            "true",
-        ] {
-            assert_ne!(of(other), FormAnswer::Approve, "{other}");
-            let inside = format!(r#"{{"mcp_approve":{other}}}"#);
-            assert_ne!(answer_inside(Some(&inside)), FormAnswer::Approve, "{other}");
-        }
-        let ticked = r#"{"action":"accept","content":{"approve":true}}"#;
-        assert_eq!(answer_inside(Some(&format!(r#"{{"mcp_approve":{ticked}}}"#))), FormAnswer::Approve);
-        for other in [
-            format!(r#"{{"Mcp_approve":{ticked}}}"#),
-            format!(r#"{{"mcp_approve":{ticked},"more":{ticked}}}"#),
-            format!(r#"{{"mcp_approve":{{"result":{ticked}}}}}"#),
-            format!(r#"{{"mcp_approve":[{ticked}]}}"#),
-            ticked.to_owned(),
-            "{}".to_owned(),
-        ] {
-            assert_ne!(answer_inside(Some(&other)), FormAnswer::Approve, "{other}");
-        }
-        assert_ne!(answer_inside(None), FormAnswer::Approve);
     }
 
     #[test]

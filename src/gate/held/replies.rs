@@ -21,7 +21,6 @@ const UNFINISHED: &str =
 /// The user rejected a request of the server's.
 const USER_REJECTED: i32 = -1;
 
-/// The answer to the sender of a request.
 pub fn answer(call: &Call, reply: Line) -> Effect {
     match call.origin() {
         Origin::Host | Origin::Answer => Effect::WriteToHost(reply),
@@ -29,7 +28,6 @@ pub fn answer(call: &Call, reply: Line) -> Effect {
     }
 }
 
-/// A person denied it.
 pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
     let reason = if reason.is_empty() { "no reason given" } else { reason };
     let text = format!(
@@ -39,7 +37,6 @@ pub fn denied_by_operator(call: &Call, reason: &str) -> Line {
     denied(call, Remediation::Unavailable, &text)
 }
 
-/// The policy denied it.
 pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
     let text = format!(
         "Denied by policy in mcp-approve: {reason}. The tool was NOT executed and nothing changed. \
@@ -48,7 +45,6 @@ pub fn denied_by_policy(call: &Call, reason: &str) -> Line {
     denied(call, Remediation::Unavailable, &text)
 }
 
-/// No operator answered in time.
 pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     let text = format!(
         "No decision: the operator did not answer within {waited_s} s, so mcp-approve did NOT execute the tool. \
@@ -75,7 +71,6 @@ pub fn unattended(call: &Call, console: &str) -> Line {
     denied(call, Remediation::Available, &text)
 }
 
-/// The log could not take the decision.
 pub fn not_recorded(call: &Call, console: &str, why: &str) -> Line {
     let text = format!(
         "mcp-approve could not record its decision, so the tool was NOT executed: {why}. \
@@ -142,6 +137,14 @@ pub fn asks_for_more(id: &Id, flight: &Flight) -> Line {
     reply::tool_error(id, &text, flight.modern)
 }
 
+/// The server has answered, but the answer cannot be passed on to the request that waits now.
+pub fn answer_lost(id: &Id, why: &str) -> Line {
+    let text = format!(
+        "The tool HAS run, but mcp-approve cannot pass the server's answer on: {why}. Check what it did before calling again."
+    );
+    reply::tool_error(id, &text, true)
+}
+
 /// The call is approved, but one of its proofs is for another call.
 pub fn not_proven(call: &Call, unproven: &NotProven) -> Line {
     let text = format!(
@@ -165,17 +168,14 @@ pub fn never_opened(call: &Call) -> Line {
     wrong_phase(call, Phase::Opening, &NotLegal::Opening)
 }
 
-/// The server is gone, and the call never reached it.
 pub fn server_gone(call: &Call, how: &str) -> Line {
     tool(call, &format!("The MCP server has ended ({how}) before this call reached it. The tool was NOT executed."))
 }
 
-/// The wrapper stops, and the call never reached the server.
 pub fn stopping(call: &Call) -> Line {
     tool(call, "mcp-approve is stopping. The tool was NOT executed.")
 }
 
-/// The server ended while it ran the call.
 pub fn outcome_unknown(id: &Id, flight: &Flight, how: &str) -> Line {
     let text = format!(
         "The MCP server has ended ({how}) while this call was running. The outcome is UNKNOWN: it may have been \
@@ -199,7 +199,6 @@ pub fn invalid_arguments(call: &Call, violations: &[Violation]) -> Line {
     tool(call, &text)
 }
 
-/// The server does not have the tool.
 pub fn no_such_tool(call: &Call) -> Line {
     reply::error(Some(call.id()), INVALID_PARAMS, &format!("Unknown tool: {}", call.name()))
 }
@@ -211,7 +210,6 @@ pub fn out_of_scope(call: &Call) -> Line {
     reply::error(Some(call.id()), PERMISSION_DENIED, &format!("Permission denied: {}{about}", call.name()))
 }
 
-/// The session cannot take a call now.
 pub fn wrong_phase(call: &Call, phase: Phase, why: &NotLegal) -> Line {
     let method = call.method().unwrap_or("tools/call");
     let text = format!("{method} is not legal in phase {} ({why}); nothing was executed", phase.word());

@@ -12,11 +12,11 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::gate::call::context::Context;
-use crate::gate::call::held::{AskRecord, Decided, Held, Judged, Seen};
-use crate::gate::call::out::Out;
-use crate::gate::call::{caller, retry};
 use crate::gate::data::opinion::Opinion;
+use crate::gate::held::context::Context;
+use crate::gate::held::out::Out;
+use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen};
+use crate::gate::held::{caller, retry};
 use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
@@ -25,8 +25,6 @@ use crate::wire::call::Call;
 
 /// How many characters of a request's target are recorded.
 const TARGET: usize = 200;
-/// Bytes to reserve for the details of a decision: most have no more.
-const JUDGED: usize = 768;
 
 /// What a call's entries have in common.
 fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
@@ -45,7 +43,7 @@ fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry
 }
 
 /// The arrival of a call that is put before the operator, or its edit.
-pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry {
+pub(in crate::gate) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry {
     let mut entry = of_call(context.out, Kind::DecisionAsked, held, Some(judged));
     // Which rule asks: its hits are counted by this.
     entry.rule.clone_from(&judged.ruling.rule);
@@ -62,14 +60,13 @@ pub(super) fn asked(context: Context<'_>, held: &Held, judged: &Judged) -> Entry
 }
 
 /// The one decision of a call.
-pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
+pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
     let (judged, verdict) = (decided.judged(), decided.verdict());
     let mut entry = of_call(context.out, Kind::Decision, held, judged);
     entry.verdict = Some(decided.word());
     entry.by = Some(verdict.by);
     entry.rule.clone_from(&verdict.rule);
     entry.latency_us = Some(context.out.now.mono.saturating_sub(held.arrived.mono));
-    entry.detail.reserve(JUDGED);
     entry.detail.add("reason", &verdict.reason);
     // The arguments, too, so that filtered or exported decisions show what each was about.
     entry.arguments = Some(held.call.arguments());
@@ -88,12 +85,12 @@ pub(super) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> 
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
-pub(super) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
+pub(in crate::gate) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
     of_call(out, Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
 }
 
 /// That a call was withdrawn, before or after its decision.
-pub(super) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
+pub(in crate::gate) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>, by: By, why: &str) -> Entry {
     let mut entry = of_call(out, Kind::Withdrawn, held, judged);
     entry.by = Some(by);
     entry.latency_us = Some(out.now.mono.saturating_sub(held.arrived.mono));

@@ -1,9 +1,8 @@
 //! The table of all held calls. Owns the order they came in and how much may wait; decides nothing.
 
-use std::collections::vec_deque::Iter;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
-use crate::gate::call::held::{Held, Stage, StageKind};
+use crate::gate::held::{Held, Stage, StageKind};
 use crate::wire::call::Origin;
 use crate::wire::id::Id;
 
@@ -15,11 +14,11 @@ const BYTES: usize = 256 << 20;
 /// back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
-    /// Boxed, so that moving a row within the list is cheap.
-    rows: ByNumber<Box<(Held, Stage)>>,
+    /// Boxed, so that moving a row within the tree is cheap.
+    rows: BTreeMap<u64, Box<(Held, Stage)>>,
     /// By the ids of their requests, for each origin separately: a host and its server choose ids independently.
     by_id: ByOrigin,
-    by_entry: ByNumber<u64>,
+    by_entry: BTreeMap<u64, u64>,
     last: u64,
     /// Looks and consultations asked for so far.
     questions: u64,
@@ -27,56 +26,6 @@ pub struct Calls {
     bytes: usize,
     /// The calls taken out since the last [`Calls::left`], including those that were put back.
     taken: Vec<u64>,
-}
-
-/// Values by number, in order. Numbers rise, and the oldest is usually taken first: most work is at the two ends.
-#[derive(Debug)]
-struct ByNumber<T>(VecDeque<(u64, T)>);
-
-impl<T> Default for ByNumber<T> {
-    fn default() -> Self {
-        Self(VecDeque::new())
-    }
-}
-
-impl<T> ByNumber<T> {
-    /// Where a number is, or where it would be.
-    fn place(&self, number: u64) -> Result<usize, usize> {
-        match (self.0.front(), self.0.back()) {
-            (Some((first, _)), _) if *first == number => Ok(0),
-            (_, Some((last, _))) if *last < number => Err(self.0.len()),
-            _ => self.0.binary_search_by_key(&number, |(known, _)| *known),
-        }
-    }
-
-    fn insert(&mut self, number: u64, kept: T) {
-        match self.place(number) {
-            Ok(at) => drop(self.0.get_mut(at).map(|row| row.1 = kept)),
-            Err(at) => self.0.insert(at, (number, kept)),
-        }
-    }
-
-    fn remove(&mut self, number: u64) -> Option<T> {
-        let at = self.place(number).ok()?;
-        self.0.remove(at).map(|(_, kept)| kept)
-    }
-
-    fn get(&self, number: u64) -> Option<&T> {
-        self.0.get(self.place(number).ok()?).map(|(_, kept)| kept)
-    }
-
-    fn get_mut(&mut self, number: u64) -> Option<&mut T> {
-        let at = self.place(number).ok()?;
-        self.0.get_mut(at).map(|(_, kept)| kept)
-    }
-
-    fn before(&self, number: u64) -> Iter<'_, (u64, T)> {
-        self.0.range(..self.place(number).unwrap_or_else(|at| at))
-    }
-
-    fn from(&self, number: u64) -> Iter<'_, (u64, T)> {
-        self.0.range(self.place(number).unwrap_or_else(|at| at)..)
-    }
 }
 
 /// The numbers behind the ids of each origin's requests.
@@ -106,13 +55,11 @@ impl ByOrigin {
 }
 
 impl Calls {
-    /// The next ticket's number.
     pub fn next_number(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// The number of the next look or consultation.
     pub fn next_question(&mut self) -> u64 {
         self.questions += 1;
         self.questions
@@ -133,13 +80,13 @@ impl Calls {
 
     /// Takes a call out, whatever it waits for.
     fn take_any(&mut self, number: u64) -> Option<(Held, Stage)> {
-        let (held, stage) = *self.rows.remove(number)?;
+        let (held, stage) = *self.rows.remove(&number)?;
         for id in held.ids() {
             self.by_id.of_mut(held.call.origin()).remove(id);
         }
         self.bytes = self.bytes.saturating_sub(held.call.line().bytes().len());
         if let Some(entry) = stage.entry() {
-            self.by_entry.remove(entry);
+            self.by_entry.remove(&entry);
         }
         self.taken.push(number);
         Some((held, stage))
@@ -166,15 +113,14 @@ impl Calls {
         self.take_if(number, |_, _| true)
     }
 
-    /// A call that waits in this way.
     pub fn get<S: StageKind>(&self, number: u64) -> Option<(&Held, &S)> {
-        let (held, stage) = &**self.rows.get(number)?;
+        let (held, stage) = &**self.rows.get(&number)?;
         Some((held, S::from_ref(stage)?))
     }
 
     /// What is known of a call that waits in this way, to be added to.
     pub fn held_mut<S: StageKind>(&mut self, number: u64) -> Option<&mut Held> {
-        let (held, stage) = &mut **self.rows.get_mut(number)?;
+        let (held, stage) = &mut **self.rows.get_mut(&number)?;
         S::from_ref(stage).map(|_| held)
     }
 
@@ -193,15 +139,13 @@ impl Calls {
         self.by_id.of(origin).get(id).copied()
     }
 
-    /// The number of the call that waits for a record.
     pub fn by_entry(&self, entry: u64) -> Option<u64> {
-        self.by_entry.get(entry).copied()
+        self.by_entry.get(&entry).copied()
     }
 
-    /// The number behind a ticket's name.
     pub fn by_ticket(&self, ticket: &str) -> Option<u64> {
         let number = ticket.rsplit_once('-')?.1.parse().ok()?;
-        (*self.rows.get(number)?.0.ticket == *ticket).then_some(number)
+        (*self.rows.get(&number)?.0.ticket == *ticket).then_some(number)
     }
 
     /// The numbers of the calls that wait in this way, oldest first.
@@ -211,17 +155,17 @@ impl Calls {
 
     /// The numbers of the calls whose stage is `wanted`, oldest first.
     pub fn numbers(&self, wanted: impl Fn(&Stage) -> bool) -> Vec<u64> {
-        self.rows.0.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
+        self.rows.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
     }
 
     /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: StageKind + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
-        self.rows.0.iter().filter_map(|(_, row)| Some((&row.0, S::from_ref(&row.1)?)))
+        self.rows.iter().filter_map(|(_, row)| Some((&row.0, S::from_ref(&row.1)?)))
     }
 
     /// The numbers of the calls that have left the table since this was last called.
     pub fn left(&mut self) -> Vec<u64> {
-        self.taken.extract_if(.., |_| true).filter(|number| self.rows.get(*number).is_none()).collect()
+        self.taken.extract_if(.., |_| true).filter(|number| self.rows.get(number).is_none()).collect()
     }
 
     /// Forgets which calls have left, where no one will ask.
@@ -231,55 +175,22 @@ impl Calls {
 
     /// The last call of the host before this number.
     pub fn before(&self, number: u64) -> Option<&Held> {
-        let mut earlier = self.rows.before(number).rev().map(|(_, row)| &row.0);
+        let mut earlier = self.rows.range(..number).rev().map(|(_, row)| &row.0);
         earlier.find(|held| held.call.origin() == Origin::Host)
     }
 
     /// The number of the first call of the host from this number on.
     pub fn first_from(&self, number: u64) -> Option<u64> {
-        let mut later = self.rows.from(number);
+        let mut later = self.rows.range(number..);
         later.find(|(_, row)| row.0.call.origin() == Origin::Host).map(|(number, _)| *number)
     }
 
     /// Whether one more call of this size would be too much to keep in memory.
     pub fn is_full(&self, more: usize) -> bool {
-        self.rows.0.len() >= CALLS || self.bytes + more > BYTES
+        self.rows.len() >= CALLS || self.bytes + more > BYTES
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rows.0.is_empty()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::ByNumber;
-
-    #[test]
-    fn what_is_kept_by_number_is_found_as_in_a_map_whatever_the_order_it_came_in() {
-        let (mut kept, mut map) = (ByNumber::default(), BTreeMap::new());
-        let mut chance = 7_u64;
-        for step in 0..4000_u64 {
-            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Mostly behind the last one, sometimes again or in between.
-            let number = if chance >> 62 == 0 { (chance >> 32) % (step + 1) } else { step };
-            match (chance >> 60) % 3 {
-                0 => assert_eq!(kept.remove(number), map.remove(&number)),
-                _ => {
-                    kept.insert(number, step);
-                    map.insert(number, step);
-                }
-            }
-            assert_eq!(kept.get(number), map.get(&number));
-            assert_eq!(kept.get_mut(number), map.get_mut(&number));
-            if let Some(first) = map.keys().next().copied().filter(|_| map.len() > 20) {
-                assert_eq!(kept.remove(first), map.remove(&first));
-            }
-            let all = |rows: std::collections::vec_deque::Iter<'_, (u64, u64)>| rows.copied().collect::<Vec<_>>();
-            assert_eq!(all(kept.before(number)), map.range(..number).map(|(n, row)| (*n, *row)).collect::<Vec<_>>());
-            assert_eq!(all(kept.from(number)), map.range(number..).map(|(n, row)| (*n, *row)).collect::<Vec<_>>());
-        }
+        self.rows.is_empty()
     }
 }

@@ -2,17 +2,18 @@
 //! nothing.
 
 use crate::capability::schema::Mismatch;
-use crate::gate::call::held::{Held, Inside, Judged, Stage};
-use crate::gate::call::out::Out;
-use crate::gate::call::table::Calls;
 use crate::gate::config::{Config, ForwardOrder, Mode};
 use crate::gate::data::snapshot::STILL_WAITS;
 use crate::gate::grants::Grants;
+use crate::gate::held::out::Out;
+use crate::gate::held::table::Calls;
+use crate::gate::held::{Held, Judged, Stage};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::server::flight::Flights;
 use crate::gate::state::history::Past;
-use crate::gate::state::{Host, Rules};
+use crate::gate::state::{Ends, Host, Rules};
 use crate::mcp::lifecycle::Revision;
-use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
+use crate::policy::scope::{Asked, Scope};
 use crate::wire::call::{Call, Origin};
 
 /// What steps read of the gate, as it is between two of them.
@@ -26,6 +27,8 @@ pub(in crate::gate) struct Context<'a> {
     pub host: &'a Host,
     pub catalog: &'a Catalog,
     pub calls: &'a Calls,
+    pub flights: &'a Flights,
+    pub ends: &'a Ends,
     /// What entries begin with, and who watches.
     pub out: &'a Out,
     /// The time of day, in milliseconds, that calls are judged by.
@@ -33,7 +36,6 @@ pub(in crate::gate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// What becomes of arguments that do not fit their schema.
     pub fn mismatch(&self) -> &'a Mismatch {
         match self.config.mode {
             Mode::Enforce => &self.config.mismatch,
@@ -51,20 +53,6 @@ impl<'a> Context<'a> {
     pub fn asked_of_scope<'b>(&'b self, call: &'b Call, judged: &'b Judged) -> Asked<'b> {
         let tool = judged.described.as_ref().map(|described| &described.tool);
         Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
-    }
-
-    /// The proof that a call, or another request, lies in the scope.
-    pub fn admit(&self, call: &Call, judged: &Judged) -> Result<InScope, Outside> {
-        let (scope, server) = (self.scope, &self.config.server);
-        match (call.method(), &judged.inside) {
-            (None, _) => scope.admit(call, Asks::Tool(self.asked_of_scope(call, judged))),
-            (Some(_), None) => scope.admit(call, Asks::Request(server, self.revision_of(call))),
-            (Some(_), Some(Inside { tool, described })) => {
-                let definition = described.as_ref().map(|described| &described.tool);
-                let asked = Asked { server, name: tool, tool: definition, behavior: &judged.behavior };
-                scope.admit(call, Asks::Tool(asked))
-            }
-        }
     }
 
     /// What is known of the tool of a call; nothing is of a request that is no call.

@@ -4,15 +4,18 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt};
-use crate::gate::call::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict};
 use crate::gate::data::facts::Look;
+use crate::gate::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict, Withdrawal};
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
+use crate::wire::call::Call;
 use crate::wire::line::Line;
 
 /// What comes next for a held call, with all that is known of it by then.
 #[derive(Debug)]
 pub(in crate::gate) enum Next {
+    /// A call, or another request that must be decided on, has come.
+    Arrive(Box<Call>),
     /// Its tool's description is looked for.
     Describe(Held, Describing),
     /// The server is asked for its tools.
@@ -45,6 +48,10 @@ pub(in crate::gate) enum Next {
     Forward(Held, Approval, Receipt),
     /// The approval is in the log, and still it does not run.
     Stop(Held, Stopped),
+    /// The denial is in the log.
+    Refuse(Held, Denial),
+    /// It ends without a decision that counts.
+    Withdraw(Held, Option<Box<Judged>>, Withdrawal),
     /// It waits.
     Wait(Held, Stage),
     /// It has ended, or there was none.

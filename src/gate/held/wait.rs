@@ -15,9 +15,19 @@ pub const MOST: u64 = 8;
 /// gave it.
 const PREFIX: &str = "mcp-approve:";
 
+/// The heartbeats of one held call.
+#[derive(Clone, Copy, Debug)]
+pub struct Heartbeat {
+    /// When the next one is sent (monotonic microseconds).
+    pub next: u64,
+    pub sent: u32,
+}
+
 /// How a host waits for a held call.
 #[derive(Debug, Default)]
-pub struct RoundTrips {
+pub struct HostWait {
+    /// `None` where the host gave no progress token.
+    pub heartbeat: Option<Heartbeat>,
     /// Since when the open request waits (monotonic microseconds).
     pub opened: u64,
     /// When the open request is answered with a state (monotonic microseconds); `None`: it waits until the call's deadline.
@@ -32,7 +42,7 @@ pub struct RoundTrips {
     pub repeated: Option<Digest>,
 }
 
-impl RoundTrips {
+impl HostWait {
     /// Whether the open request of this call can be answered with a state now.
     pub fn may_end(&self, call: &Call) -> bool {
         are_possible(call) && self.task.is_none() && self.away.is_none() && (self.later.len() as u64) < MOST

@@ -1,19 +1,30 @@
 //! A held call: what is known of it, what it was judged to be, and what it waits for. Each way of waiting carries what is known
 //! by then, so that a verdict without a judgement, or an approval without its proofs, cannot be written down. Decides nothing.
 
+pub mod caller;
+pub(in crate::gate) mod context;
+pub mod entries;
+pub mod log;
+pub(in crate::gate) mod next;
+pub mod out;
+pub mod replies;
+pub mod retry;
+pub mod table;
+pub mod target;
+pub mod wait;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
 use crate::behavior::conclude::Behavior;
 use crate::capability::schema::Violation;
-use crate::gate::call::retry::Retry;
-use crate::gate::call::round_trips::RoundTrips;
-use crate::gate::call::target;
 use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::retry::Retry;
+use crate::gate::held::wait::HostWait;
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::decide::{Near, Ruling};
@@ -36,10 +47,8 @@ pub struct Held {
     pub asked: AskRecord,
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
-    /// The next heartbeat and how many were sent; `None` where the host gave no progress token.
-    pub heartbeat: Option<Heartbeat>,
     /// How its host waits for it.
-    pub round_trips: RoundTrips,
+    pub wait: HostWait,
     /// What was found out about it since it came.
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
@@ -61,13 +70,6 @@ pub enum AskRecord {
 pub struct Original {
     pub digest: Digest,
     pub arguments: String,
-}
-
-/// The heartbeats of one held call.
-#[derive(Clone, Copy, Debug)]
-pub struct Heartbeat {
-    pub next: u64,
-    pub sent: u32,
 }
 
 /// What is known of a call once it was judged: that its session and its scope allow it, and the judgement.
@@ -213,21 +215,20 @@ pub enum Withdrawal {
 impl Held {
     /// The host's request that waits for the call, or waited last.
     pub fn open_id(&self) -> &Id {
-        self.round_trips.later.last().map_or(self.call.id(), |later| &later.id)
+        self.wait.later.last().map_or(self.call.id(), |later| &later.id)
     }
 
     /// The JSON token of that request's `progressToken`.
     pub fn open_token(&self) -> Option<&str> {
-        let later = self.round_trips.later.last();
+        let later = self.wait.later.last();
         later.map_or(&self.call.meta().progress_token, |later| &later.token).as_deref()
     }
 
     /// The ids of all requests under which its host waited for it.
     pub fn ids(&self) -> impl Iterator<Item = &Id> {
-        std::iter::once(self.call.id()).chain(self.round_trips.later.iter().map(|later| &later.id))
+        std::iter::once(self.call.id()).chain(self.wait.later.iter().map(|later| &later.id))
     }
 
-    /// What it acts on, judged or not.
     pub fn target(&self, judged: Option<&Judged>) -> Option<Arc<str>> {
         judged.map_or_else(|| target::of_unjudged(&self.call).map(Arc::from), |judged| judged.target.clone())
     }
@@ -268,7 +269,6 @@ impl Decided {
 }
 
 impl Verdict {
-    /// A verdict that no person gave.
     pub fn by(by: By, rule: Option<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { by, rule, reason: reason.into(), operator: None }
     }
@@ -343,7 +343,6 @@ impl Stage {
         }
     }
 
-    /// The judgement, where there is one already.
     pub fn judged(self) -> Option<Box<Judged>> {
         match self {
             Self::Opening(_) => None,
@@ -426,7 +425,6 @@ pub struct Seen {
 }
 
 impl Judged {
-    /// The definition it was judged by.
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }

@@ -1,0 +1,124 @@
+//! What the log is told of lines that are no held calls: those that pass are counted, and shown on the consoles' Activity
+//! screen; those that are refused are recorded, and answered if an answer is due.
+
+use crate::audit::record::{Kind, RefusedLines};
+use crate::behavior::identity::Identity;
+use crate::behavior::request::of_request;
+use crate::behavior::taxonomy::Mutability;
+use crate::gate::data::effect::Effect;
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::held::entries;
+use crate::gate::held::out::Out;
+use crate::gate::state::passed::Form;
+use crate::gate::state::refusals::{Recorded, Run};
+use crate::mcp::lifecycle::Revision;
+use crate::mcp::request::{Standing, standing};
+use crate::policy::scope::Scope;
+use crate::wire::call::{Call, Origin};
+use crate::wire::digest::Digest;
+use crate::wire::line::Line;
+use crate::wire::message::Refusal;
+use crate::wire::reply;
+
+impl Out {
+    /// Counts a line that passes, for the log, and shows it.
+    pub fn passes(&mut self, (from, form, method): (Origin, Form, &str), line: &Line) {
+        let payload = (form == Form::Notification).then(|| line.digest().to_string());
+        let bytes = line.content().len() as u64;
+        let at = self.log.passed.take(self.now.mono, (from, form, method), bytes, payload);
+        self.wake_by(at);
+        let direction = match from {
+            Origin::Host => Direction::ToServer,
+            Origin::Server | Origin::Answer => Direction::ToHost,
+        };
+        let (kind, what) = match form {
+            Form::Request => (ActivityKind::Request, method),
+            Form::Notification => (ActivityKind::Notification, method),
+            Form::Response => (ActivityKind::Response, "response"),
+            Form::Unreadable => return,
+        };
+        self.show_plain(direction, kind, what, bytes);
+    }
+
+    /// Records a request that passes and does more than read, or whose content a scope gives: a counter alone would not say what
+    /// it was.
+    pub fn record_single(&mut self, request: &Call, (scope, revision): (&Scope, Revision)) {
+        let Some(method) = request.method() else { return };
+        let identities = request.questions().map(|(method, params)| {
+            let params = serde_json::from_str(params).unwrap_or_default();
+            of_request(method, &params).identity
+        });
+        let is_given =
+            !scope.is_whole() && request.origin() == Origin::Host && standing(method, revision) == Standing::Contents;
+        let is_shown = |identity: &Identity| is_given || identity.mutability != Mutability::Pure;
+        let Some(identity) = identities.filter(is_shown).last() else { return };
+        if !self.log.passed.takes_single() {
+            return;
+        }
+        let mut entry = self.entry(Kind::Passed);
+        entry.tool = Some(method.into());
+        entry.digest = Some(request.digest());
+        entry.identity = Some(identity);
+        entries::add_request(&mut entry, request);
+        let mut entry = entry.with("bytes", request.line().content().len());
+        entries::add_provenance(&mut entry, request);
+        self.record(entry);
+    }
+
+    /// Records how many lines have passed since the last such record.
+    fn record_passed(&mut self) {
+        if let Some(rows) = self.log.passed.drain() {
+            self.record(self.entry(Kind::Passed).with("passed", rows));
+        }
+    }
+
+    pub fn refuse_line(&mut self, refusal: &Refusal, line: &Line) {
+        self.refuse(refusal, Some(line.digest()), line.content().len() as u64);
+    }
+
+    /// Refuses a line: recorded, answered where an answer is due, never forwarded. One that was not kept has no digest.
+    pub fn refuse(&mut self, refusal: &Refusal, digest: Option<Digest>, bytes: u64) {
+        self.status.refused_lines += 1;
+        match self.log.refusals.take(self.now.mono, refusal, bytes) {
+            Recorded::Whole => {
+                let entry = self.fault(RefusedLines::One.word(), digest).with("reason", refusal.what.as_str());
+                self.record(entry.with("code", refusal.code).with("bytes", bytes));
+            }
+            Recorded::Counted { by } => self.wake_by(by),
+        }
+        if refusal.answer {
+            self.push(Effect::WriteToHost(reply::error(refusal.id.as_ref(), refusal.code, &refusal.what)));
+        }
+        self.show(Direction::ToServer, ActivityKind::Refused, |one| {
+            one.what.clone_from(&refusal.what);
+            one.bytes = bytes;
+            one.failed = true;
+        });
+    }
+
+    /// Records the counters whose time has come.
+    pub fn record_due(&mut self) {
+        let runs = self.log.refusals.due(self.now.mono);
+        self.record_refused_runs(runs);
+        self.wake_by(self.log.refusals.wake_at());
+        match self.log.passed.wake_at() {
+            Some(at) if at <= self.now.mono => self.record_passed(),
+            Some(at) => self.wake_by(at),
+            None => {}
+        }
+    }
+
+    /// Records all that is only counted: the session ends.
+    pub fn record_counted(&mut self) {
+        let runs = self.log.refusals.all();
+        self.record_refused_runs(runs);
+        self.record_passed();
+    }
+
+    fn record_refused_runs(&mut self, runs: Vec<Run>) {
+        for run in runs {
+            let entry = self.fault(RefusedLines::More.word(), None).with("reason", run.reason);
+            self.record(entry.with("code", run.code).with("lines", run.lines).with("bytes", run.bytes));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! A host's request about a task of ours: answered here, or passed on under the server's own id once the server has made its own
+//! task of the call. What is passed on is the host's request with one string replaced: it is sorted and judged again as it is
+//! then, it can only be about the task that the server made of the approved call, and the rules on `tasks/*` apply to it.
+
+use crate::gate::config::Polling;
+use crate::gate::data::effect::Effect;
+use crate::gate::held::context::Context;
+use crate::gate::held::out::Out;
+use crate::gate::held::{Approved, replies};
+use crate::gate::waiting::Waiting;
+use crate::gate::waiting::answer::cancel_task;
+use crate::gate::waiting::tasks::{PREFIX, Progress, waits};
+use crate::wire::id::Id;
+use crate::wire::line::Line;
+use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::reply::{INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
+use crate::wire::task::{End, Form};
+use crate::wire::{rename, reply, task};
+
+/// What a request about a task of ours leads to.
+#[derive(Debug)]
+pub(in crate::gate) enum TaskStep {
+    Answer(Line),
+    /// We never gave such a task, or its time is over.
+    Refuse(Refusal),
+    /// It waits for the end of this task.
+    Wait(String),
+    /// The host cancels this task, whose call of this number is held.
+    CancelHeld(String, u64),
+    /// The host cancels the task of a call that the server has under this id.
+    CancelRunning(Id),
+    /// It is about this task of ours, and goes to the server, whose own id follows.
+    Pass(String, String),
+}
+
+/// Whether a line of the host is a request about a task of ours.
+pub(in crate::gate) fn is_ours(waiting: &Waiting, line: &Plain) -> bool {
+    let Gist::Request { method, .. } = line.gist() else { return false };
+    let is_given =
+        |id: &str| id.starts_with(PREFIX) && (waiting.tasks.get(id).is_some() || !waiting.tasks.is_foreign(id));
+    waiting.limits.polling != Polling::Never
+        && method.starts_with("tasks/")
+        && task::named(line.line().content()).is_some_and(|(id, _)| is_given(&id))
+}
+
+/// What a request about a task of ours leads to; `id` and `method` are the request's.
+pub(in crate::gate) fn step(
+    context: Context<'_>,
+    waiting: &Waiting,
+    request: &Plain,
+    (id, method): (&Id, &str),
+) -> TaskStep {
+    let (name, declares) = task::named(request.line().content()).unwrap_or_default();
+    let Some(task) = waiting.tasks.get(&name) else {
+        let what = "mcp-approve has no task of this id: it never gave it, or the task's time is over".to_owned();
+        return TaskStep::Refuse(Refusal { code: INVALID_PARAMS, what, id: Some(id.clone()), answer: true });
+    };
+    if task.form == Form::Extension && !declares {
+        return TaskStep::Answer(task::undeclared(id));
+    }
+    let answer = match (method, &task.progress, task.form) {
+        (_, Progress::Theirs(theirs), _) => {
+            return match context.ends.server.reason() {
+                None => TaskStep::Pass(name, theirs.clone()),
+                Some(how) => {
+                    let why = format!("the server that ran the call as a task of its own takes nothing more: {how}");
+                    TaskStep::Answer(reply::error(Some(id), INTERNAL, &why))
+                }
+            };
+        }
+        ("tasks/get", Progress::Over(line, _), _) => {
+            let end = End::read(line.content());
+            Some(task.view(&name, "", |view| task::state(id, view, end)))
+        }
+        ("tasks/get", Progress::Held(number), _) => {
+            let says = match context.calls.get::<Approved>(*number) {
+                Some(_) => format!("Approved in mcp-approve: {} runs after an earlier call", task.ticket),
+                None => waits(&task.ticket, context.out.attached, &waiting.limits.console),
+            };
+            Some(task.view(&name, &says, |view| task::state(id, view, None)))
+        }
+        ("tasks/get", Progress::Runs(_), _) => Some(task.view(&name, "", |view| task::state(id, view, None))),
+        ("tasks/result", Progress::Over(line, _), Form::Core) => {
+            End::read(line.content()).map(|end| task::result(id, &name, end))
+        }
+        ("tasks/cancel", Progress::Over(_, status), Form::Core) => {
+            let why = format!("the task is {} already", status.word());
+            Some(reply::error(Some(id), INVALID_PARAMS, &why))
+        }
+        ("tasks/cancel", Progress::Held(number), _) => return TaskStep::CancelHeld(name, *number),
+        ("tasks/cancel", Progress::Runs(call), Form::Extension) => return TaskStep::CancelRunning(call.clone()),
+        ("tasks/result" | "tasks/cancel", Progress::Held(_) | Progress::Runs(_), Form::Core) => {
+            return TaskStep::Wait(name);
+        }
+        ("tasks/cancel" | "tasks/update", _, Form::Extension) => Some(task::taken(id)),
+        (_, Progress::Held(_) | Progress::Runs(_) | Progress::Over(..), _) => {
+            let why = format!("{method} is not a request about a task of this revision");
+            Some(reply::error(Some(id), NO_METHOD, &why))
+        }
+    };
+    let lost = || reply::error(Some(id), INTERNAL, "mcp-approve cannot answer this request");
+    TaskStep::Answer(answer.unwrap_or_else(lost))
+}
+
+/// Lets a request wait for the end of a task.
+pub(in crate::gate) fn wait(waiting: &mut Waiting, task: &str, request: Plain, id: &Id, out: &mut Out) {
+    if waiting.tasks.wait(task, request).is_err() {
+        let why = "too many requests wait for this task";
+        out.push(Effect::WriteToHost(reply::error(Some(id), INVALID_REQUEST, why)));
+    }
+}
+
+/// Cancels the task of a held call for its host, and returns the answer to the request for that.
+pub(in crate::gate) fn cancel(waiting: &mut Waiting, task: &str, id: &Id, now: i64) -> Option<Line> {
+    cancel_task(waiting, task, replies::cancelled_task(id), now);
+    let given = waiting.tasks.get(task)?;
+    Some(match given.form {
+        Form::Core => given.view(task, "", |view| task::state(id, view, None)),
+        Form::Extension => task::taken(id),
+    })
+}
+
+/// The request as it goes on to the server, under the server's own id of the task; if too many have no answer yet, its host is
+/// told. `is_owed` says whether the server still owes an answer to a request.
+pub(in crate::gate) fn renamed(
+    waiting: &mut Waiting,
+    (ours, theirs): (&str, &str),
+    request: &Plain,
+    id: &Id,
+    is_owed: impl Fn(&Id) -> bool,
+) -> Result<Plain, Line> {
+    let renamed = rename::with_text(request.line(), &["params", "taskId"], ours, theirs).map(message::sort);
+    waiting.tasks.keep_owed(is_owed);
+    match renamed {
+        Some(Sorted::Plain(plain)) if waiting.tasks.forward(id, ours) => Ok(plain),
+        Some(Sorted::Plain(_) | Sorted::Call(_) | Sorted::Refused { .. } | Sorted::Blank) | None => {
+            let why = "too many requests about this task wait for the server";
+            Err(reply::error(Some(id), INVALID_REQUEST, why))
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The gate's own values and functions, where no transcript of a session shows them.
+
+mod touched;
+mod values;
