@@ -305,6 +305,12 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
             "verdict:asked finds nothing, because a call that waits has no verdict yet".to_owned(),
             "kind:=decision-asked finds every call that was asked about",
         )),
+        None if field == Field::Verdict && !value.is_empty() && "withdrawn".starts_with(&value) => {
+            Err(Meaningless::new(
+                "verdict:withdrawn finds nothing, because a call that was taken back has no verdict".to_owned(),
+                "kind:withdrawn finds those",
+            ))
+        }
         None => {
             let typed: Vec<&str> = words.iter().map(|(typed, _)| *typed).collect();
             let hint = format!("it is one of {}", typed.join(", "));

@@ -180,6 +180,9 @@ bindings! {
         "Moves up by half a page.";
     ApproveUnread Deciding [Char('A')] "A" "approve unread" CARD =>
         "Approves although not all of it was shown; the record says so. A dangerous call still asks for y.";
+    StopAsking Deciding [Char('+')] "+" "stop asking" &[Queue, Detail, Rule] =>
+        "Shows the narrowest rule that fits what was approved of this tool before; pressed again, writes it for 30 days. For ten seconds \
+         u takes it back. A dangerous call takes r.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
         "Sorts the queue: oldest first, by risk, or by server.";
     NextServer [Char(']')] "]" "next server" &[Queue] =>
@@ -240,7 +243,7 @@ bindings! {
     Run Fixed [Enter] "Enter" "go" &[Search, Palette] =>
         "Keeps the search, or does what is chosen.";
     Help [Char('?')] "?" "help" SCROLLS =>
-        "Shows this table, or closes it.";
+        "Shows this table, before it what the words on top of the open card mean, or closes it.";
     Suspend [Ctrl('z')] "Ctrl-Z" "suspend" SCROLLS =>
         "Stops the console until the shell's fg brings it back. Held calls stay held.";
     Quit [Char('q'), Ctrl('c')] "q" "quit" QUITS =>

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 
 use super::keymap::{Action, BINDINGS, Binding, Keys, Place, SCREENS, decides};
 use super::model::{Model, Palette, Screen};
+use super::risk::legend;
 use super::rows::{LEVELS, Panel, below, content_rows};
 use crate::text::row::{Row, Tone, key, ours, strong};
 
@@ -133,10 +134,25 @@ fn mentions(help: &str, text: &str) -> bool {
     words(text).iter().all(|wanted| said.iter().any(|word| word.starts_with(wanted)))
 }
 
-pub fn help(keys: &Keys, area: Rect, top: usize) -> Panel {
-    let mut all = help_rows(keys, usize::from(area.width));
+pub fn help(model: &Model, area: Rect, top: usize) -> Panel {
+    let mut all = help_rows(model, usize::from(area.width));
     let last = below(all.len().saturating_sub(top + content_rows(area)));
     Panel { title: strong(" Keys"), rows: all.split_off(top.min(all.len())), last }
+}
+
+/// On a card: what the words at its top mean.
+fn card_words(model: &Model, width: usize) -> Vec<Row> {
+    const WORDS: usize = 14;
+    let on_card = matches!(model.screen, Screen::Queue | Screen::Detail);
+    let Some(held) = model.queue.selection().filter(|_| on_card) else { return Vec::new() };
+    let mut rows = vec![strong(" This card")];
+    for (word, means) in legend(&held.snapshot) {
+        let row = ours("  ").joined(Row { runs: vec![word] });
+        let gap = if row.width() < WORDS { row.padded(WORDS) } else { row.ours("  ") };
+        rows.extend(gap.ours(means).hung(width.saturating_sub(1), WORDS));
+    }
+    rows.push(Row::default());
+    rows
 }
 
 /// The screens in the order of help: a key is listed under the first whose places all have it.
@@ -159,8 +175,9 @@ fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Ro
     rows
 }
 
-pub fn help_rows(keys: &Keys, width: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
+pub fn help_rows(model: &Model, width: usize) -> Vec<Row> {
+    let keys = &model.settings.keys;
+    let mut rows = card_words(model, width);
     let mut left: Vec<&Binding> = BINDINGS.iter().collect();
     let mut groups: Vec<(&str, Vec<&Binding>)> = Vec::new();
     for (name, places) in GROUPS {

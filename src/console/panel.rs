@@ -4,7 +4,7 @@
 //! These rows are needed for drawing and, by their number, for placing everything else.
 
 use super::card::{Anchor, Fold};
-use super::model::{Armed, Model, Overlay, Process, Reading, Screen, Seen, Tour};
+use super::model::{Armed, LostFate, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::palette;
 use super::rows::{self, Areas, Arrangement, Heights, content_rows};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
@@ -249,6 +249,7 @@ impl Model {
             let row = warn(" ▲ ").joined(names.unwrap_or_default());
             rows.push(row.and_foreign(Tone::Warn, banner));
         }
+        rows.extend(self.lost_calls());
         let versions =
             self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
         for ((version, protocol), servers) in by_cause(versions) {
@@ -270,6 +271,33 @@ impl Model {
         }
         let width = usize::from(self.size.0);
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
+    }
+
+    /// The calls that were lost with their wrapper, and the key that dismisses the line.
+    fn lost_calls(&self) -> Option<Row> {
+        /// Calls that are named.
+        const NAMED: usize = 2;
+        let servers = self.lost.iter().fold(Vec::new(), |mut names, one| {
+            if !names.contains(&one.server.as_str()) {
+                names.push(&one.server);
+            }
+            names
+        });
+        let row = danger(" ▲ ").joined(names(Tone::Strong, &servers)?).danger(": its wrapper was killed with ");
+        let ran = self.lost.iter().filter(|one| one.fate == LostFate::MayHaveRun).count();
+        let fate = match (self.lost.len(), ran) {
+            (1, 0) => "which did not run".to_owned(),
+            (_, 0) => "none of which ran".to_owned(),
+            (1, _) => "which was just approved and may have run".to_owned(),
+            (_, ran) => format!("of which {ran}, just approved, may have run"),
+        };
+        let mut row = row.danger(format!("{} held, {fate}: ", counted(self.lost.len(), "call")));
+        for (at, one) in self.lost.iter().take(NAMED).enumerate() {
+            row = row.quiet(if at == 0 { "" } else { "; " }).and_foreign(Tone::Ours, &one.effect);
+        }
+        let more = self.lost.len().saturating_sub(NAMED);
+        let row = if more == 0 { row } else { row.quiet(format!(" and {more} more")) };
+        Some(row.quiet(" · ").key("1 Esc").quiet(" dismisses this"))
     }
 
     /// The words of a notice, on one line without a control character: server and effect of the last call that came.

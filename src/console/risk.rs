@@ -73,6 +73,73 @@ impl Risk {
     }
 }
 
+/// What each word says.
+const MEANS: [(&str, &str); 13] = [
+    ("PURE", "only reads"),
+    ("PURE?", "reads, and something in it is new; or looks like a read that you have not confirmed"),
+    ("ADDS", "makes something new"),
+    ("CHANGES", "changes a part of something"),
+    ("MOVES", "moves or renames something"),
+    ("WRITES", "makes something, and may replace what is there"),
+    ("REPLACES", "replaces what is there"),
+    ("MERGES", "joins one thing into another"),
+    ("DELETES", "removes something"),
+    ("RUNS", "runs code or commands, starts or stops something"),
+    ("SENDS", "sends a message, an order or a notification"),
+    ("MONEY", "pays, or changes orders, prices or balances"),
+    ("UNKNOWN", "does something that mcp-approve cannot tell: it counts as the worst"),
+];
+
+/// What comes back, where the word of the identity does not say it by itself.
+const RETURNS: [(OutputDomain, &str); 7] = [
+    (OutputDomain::Ack, "only whether it worked"),
+    (OutputDomain::Data, "records or figures"),
+    (OutputDomain::Content, "a text, a file or media"),
+    (OutputDomain::Structure, "a list, a tree, a schema"),
+    (OutputDomain::Ref, "branches, tags or commits"),
+    (OutputDomain::Infra, "hosts, containers, deployments"),
+    (OutputDomain::Unknown, "not known"),
+];
+
+/// What the words at the top of a call's card mean: the effect, the badge, the behavioral identity, the capability.
+pub fn legend(call: &Snapshot) -> Vec<(Run, String)> {
+    let (risk, identity) = (Risk::of(call), call.identity);
+    let means = MEANS.iter().find(|(word, _)| *word == risk.word).map_or("", |(_, means)| means);
+    let keys = match call.danger {
+        Some(_) => "a, then y, approves it",
+        None => "a approves it",
+    };
+    let flag = if risk.flag.is_empty() { "" } else { "; ▲: a hazard, or evidence that disagrees" };
+    let badge = match call.badge() {
+        Badge::Pure => "The badge: it only reads, and that is proven.",
+        Badge::Likely => "The badge: it reads by its definition, and that is not proven, or something in it is new.",
+        Badge::Mutates => "The badge: it changes something, or its effect is not known.",
+    };
+    let returns = RETURNS.iter().find(|(domain, _)| *domain == identity.output_domain);
+    let returns = returns.map(|(domain, says)| format!(" {}: {says}.", domain.word())).unwrap_or_default();
+    let strong = |text: &str| Run { text: text.to_owned(), tone: Tone::Strong };
+    vec![
+        (risk.run(), format!("This very call, by its arguments: it {means}{flag}. {keys}.")),
+        (strong(call.badge().word()), badge.to_owned()),
+        (
+            strong(identity.words()),
+            format!("The behavioral identity: whether it changes something, what it does, what comes back.{returns}"),
+        ),
+        (
+            strong(identity.hash()),
+            "The identity's digits (SHA-256 of those words): the same for all tools that behave alike; Tools, log and \
+             exports have them."
+                .to_owned(),
+        ),
+        (
+            strong("tool(…) -> …"),
+            "The capability, from the server's definition: what the tool takes (Option: may be left out) and returns; i \
+             shows all of it."
+                .to_owned(),
+        ),
+    ]
+}
+
 fn of_action(action: Action, danger: Option<&str>, effect: &str) -> (Degree, &'static str) {
     let says = |why: &str| danger.is_some_and(|danger| danger.contains(why));
     match action {

@@ -52,6 +52,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         palette: palette(wanted.theme),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
         home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
         root: places.root().map(Into::into),
         keys: wanted.keys,
@@ -72,7 +73,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
     }
     let me = Me {
-        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
+        operator: settings.operator.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         pid: std::process::id(),
     };

@@ -147,6 +147,8 @@ fn act(model: &mut Model, action: Action) {
         Action::Earlier | Action::Later => decide::earlier_reason(model, action),
         Action::Rule if model.screen == Screen::Log => maker::of_record(model),
         Action::Rule => maker::open(model),
+        Action::StopAsking if model.place() == Place::Rule => maker::enter(model),
+        Action::StopAsking => maker::open_fitting(model),
         Action::Replay => rules::replay(model),
         Action::Switch => rules::switch(model),
         Action::WriteRule => maker::enter(model),
@@ -162,7 +164,7 @@ fn act(model: &mut Model, action: Action) {
         Action::NextAgreed => tools::next_agreed(model),
         Action::Forget => tools::forget(model),
         Action::Undo if model.screen == Screen::Tools => tools::undo(model),
-        Action::Undo if model.screen != Screen::Rules => {
+        Action::Undo if model.screen != Screen::Rules && model.undo_until.is_none_or(|until| until < model.now) => {
             browse::visit(model, Screen::Rules);
             model.say("u takes back the last change of your policy file: press it again, here.");
         }
@@ -210,7 +212,7 @@ fn pasted(model: &mut Model, text: &str) {
 fn go(model: &mut Model, action: Action) {
     match &model.overlay {
         Some(Overlay::Help { top }) => {
-            let rows = palette::help_rows(&model.settings.keys, usize::from(model.size.0)).len();
+            let rows = palette::help_rows(model, usize::from(model.size.0)).len();
             let top = select::moved(*top, action, content_rows(model.areas().body), rows);
             model.overlay = Some(Overlay::Help { top });
             return;
@@ -268,7 +270,7 @@ fn back(model: &mut Model) {
         Screen::Queue if model.queue.selection().is_some_and(Held::is_over) => select::leave_ended(model),
         Screen::Queue if !model.queue.marked.is_empty() => model.queue.marked.clear(),
         Screen::Queue if !model.queue.filter.find.is_empty() => browse::search(model, Screen::Queue, ""),
-        Screen::Queue => {}
+        Screen::Queue => model.lost.clear(),
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => browse::back(model),
     }
 }

@@ -25,7 +25,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top }), _) => {
-            paint.framed(areas.body, palette::help(&model.settings.keys, areas.body, *top));
+            paint.framed(areas.body, palette::help(model, areas.body, *top));
         }
         (Some(Overlay::Batch(batch)), _) => paint.framed(areas.body, queue::batch(model, batch, areas.body)),
         (Some(Overlay::Rule(rule)), _) => paint.framed(areas.body, maker::panel(model, rule, areas.body)),
@@ -204,9 +204,9 @@ fn idle(model: &Model) -> Vec<Row> {
         rows.push(row.quiet(format!(
             "  {}, {} approved by policy, {} by operator, {} denied",
             counted(status.calls, "call"),
-            status.approved_by_policy,
-            status.approved_by_operator,
-            status.denied
+            grouped(status.approved_by_policy),
+            grouped(status.approved_by_operator),
+            grouped(status.denied)
         )));
     }
     rows

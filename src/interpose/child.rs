@@ -172,7 +172,11 @@ impl std::fmt::Display for Ended {
             None => f.write_str("its status is unknown"),
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => write!(f, "exit status {code}"),
-                (None, Some(signal)) => write!(f, "signal {signal}"),
+                (None, Some(signal)) => match Signal::from_named_raw(signal) {
+                    // It prints itself as `Signal::KILL`.
+                    Some(named) => write!(f, "signal {signal} ({})", format!("{named:?}").replace("Signal::", "SIG")),
+                    None => write!(f, "signal {signal}"),
+                },
                 (None, None) => f.write_str("unknown status"),
             },
         }

@@ -43,6 +43,8 @@ pub enum LogRequest {
     /// Which servers hosts start without mcp-approve.
     Hosts,
     Recent,
+    /// What operators decided of calls of this tool.
+    Before { server: String, tool: String },
     /// The operator has dismissed the tour.
     TourSeen,
     /// Tries something on past calls; another thread does that.
@@ -98,10 +100,29 @@ pub enum Finding {
     Footprints(Vec<(u32, u64)>),
     Hosts(Vec<Unwrapped>),
     Recent(Vec<Line>),
+    Before(Before),
     Tried(Tried),
     /// The log could not be read: why, and what to do.
     Trouble(String),
     NoLog,
+}
+
+/// What operators decided of a tool's calls in the last days.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    pub server: String,
+    pub tool: String,
+    pub approved: usize,
+    pub denied: usize,
+    /// The last decision, by whom (foreign text), and when: milliseconds since 1970, UTC.
+    pub last: Option<(VerdictWord, String, i64)>,
+}
+
+impl Before {
+    /// Decisions that are counted at most.
+    pub const MOST: usize = 200;
+    /// How many days back they are looked for.
+    pub const DAYS: i64 = 30;
 }
 
 /// A page of the log, or the part of it found so far.
@@ -160,6 +181,8 @@ pub struct Line {
 #[serde(default)]
 struct Detail {
     reason: Option<String>,
+    /// How a server ended.
+    how: Option<String>,
     result: Option<String>,
     what: Option<String>,
     operator: Option<String>,
@@ -207,6 +230,9 @@ impl Line {
             }
             Some(Kind::Host) => {
                 [detail.name, version].into_iter().flatten().reduce(|name, version| name + " " + &version)
+            }
+            Some(Kind::ServerEnd) => {
+                [detail.how, detail.reason].into_iter().flatten().reduce(|how, why| format!("{how}: {why}"))
             }
             Some(Kind::Policy) => detail.banner,
             Some(Kind::Tools) => detail.review.or_else(|| {

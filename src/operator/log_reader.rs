@@ -15,7 +15,9 @@ use search::Searching;
 use crate::audit::chain::Verifier;
 use crate::audit::fields::{Fields, Record};
 use crate::audit::index::{Index, SLICE};
-use crate::audit::record::Kind;
+use crate::audit::moment::Clock;
+use crate::audit::record::{Kind, VerdictWord};
+use crate::audit::search::{Search, exactly};
 use crate::audit::store::noted::Noted;
 use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
 use crate::audit::{past, query, verified};
@@ -23,12 +25,13 @@ use crate::home::user;
 use crate::hosts;
 use crate::hosts::{Listed, Start};
 use crate::operator::found::{
-    Certain, Checked, Counts, Explained, Finding, Line, LogRequest, Opened, Progress, Unwrapped,
+    Before, Certain, Checked, Counts, Explained, Finding, Line, LogRequest, Opened, Progress, Unwrapped,
 };
 use crate::operator::pin_book::PinReader;
 use crate::operator::tried::{Trial, Which};
 use crate::operator::{Sources, footprint, rule_book, trial};
 use crate::policy::decide::{decide, nearest};
+use crate::policy::fit::rules_name;
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::rule::Policy;
 
@@ -184,6 +187,14 @@ impl LogReader {
                     (self.tell)(Finding::Recent(recent));
                 }
             }
+            LogRequest::Before { server, tool } => {
+                let now = (self.sources.now)();
+                self.open()?;
+                if let Some(reader) = &self.reader {
+                    let found = before(reader, self.index.as_ref(), (server, tool), now)?;
+                    (self.tell)(Finding::Before(found));
+                }
+            }
             LogRequest::Pins => match self.pins.read((self.sources.now)()) {
                 Ok(None) => {}
                 Ok(Some(book)) => (self.tell)(Finding::Pins(Arc::new(book))),
@@ -310,6 +321,30 @@ fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     })?;
     lines.reverse();
     Ok(lines)
+}
+
+/// What operators decided of a tool's calls lately.
+fn before(
+    reader: &Reader,
+    index: Option<&Index>,
+    (server, tool): (String, String),
+    now: i64,
+) -> Result<Before, StoreError> {
+    let mut found = Before { server, tool, ..Before::default() };
+    let wanted = format!("kind:decision by:operator {}", exactly("tool", &found.tool));
+    let Ok(search) = Search::read(&wanted, Clock { now, offset: 0 }) else { return Ok(found) };
+    let search = search.from(Some(now - Before::DAYS * 86_400_000));
+    for line in query::last(reader, index, &search, Before::MOST)?.iter().map(Line::of) {
+        // A second wrapper of the same server has a number in its name.
+        let is_its = rules_name(&line.server) == rules_name(&found.server);
+        let Some((verdict, time)) = line.verdict.zip(line.time).filter(|_| is_its) else { continue };
+        match verdict {
+            VerdictWord::Approve => found.approved += 1,
+            VerdictWord::Deny => found.denied += 1,
+        }
+        found.last = Some((verdict, line.who, time));
+    }
+    Ok(found)
 }
 
 /// The servers that hosts start without mcp-approve, for this user and this folder.

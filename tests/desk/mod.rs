@@ -44,6 +44,7 @@ impl Desk {
             palette,
             offset: 0,
             version: "0.1.0".into(),
+            operator: "ada".into(),
             home: Some("/home/ada".into()),
             ..Settings::default()
         };

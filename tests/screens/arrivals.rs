@@ -29,8 +29,8 @@ fn arrivals_move_neither_selection_nor_reading() {
 #[test]
 fn the_bell_rings_for_the_first_call_only() {
     let mut desk = Desk::connected(80, 24);
-    assert_eq!(desk.hold(write("filesystem-1")), [Command::Bell]);
-    assert_eq!(desk.hold(write("filesystem-2")), []);
+    assert!(desk.hold(write("filesystem-1")).contains(&Command::Bell));
+    assert!(!desk.hold(write("filesystem-2")).contains(&Command::Bell));
 }
 
 #[test]

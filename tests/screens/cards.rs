@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use mcp_approve::audit::record::VerdictWord;
 use mcp_approve::console::card::{Card, Details, Folds};
-use mcp_approve::gate::data::snapshot::STILL_WAITS;
+use mcp_approve::console::update::{Command, Msg};
+use mcp_approve::gate::data::snapshot::{STILL_WAITS, Snapshot};
+use mcp_approve::operator::found::{Before, Finding, LogRequest};
 use mcp_approve::text::row::Row;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -162,4 +165,81 @@ fn a_call_that_comes_again_says_which_time_it_is_and_what_it_waits_for() {
     desk.hold(again);
     let line = desk.line("create_file");
     assert!(line.contains("3rd …") && line.contains("ilesystem-12.md"), "{}", desk.screen());
+}
+
+/// The first three rows of the card of a call.
+fn top(call: Snapshot, width: u16) -> Vec<String> {
+    let card = Card::lay(&Arc::new(call), width, 0, Folds::default(), Details::default());
+    card.window(0, 3).iter().map(Row::text).collect()
+}
+
+#[test]
+fn effect_identity_and_capability_are_on_top_of_every_card_in_two_lines() {
+    let [effect, behavior, capability] = &top(write("filesystem-1"), 80)[..] else { panic!("three rows") };
+    assert_eq!(effect, " creates notes/today.md (10 bytes)");
+    let digits = write("filesystem-1").identity.hash();
+    assert!(digits.len() == 16 && *behavior == format!(" ● ADDS  MUTATES|CREATE|ACK · {digits}"), "{behavior}");
+    assert_eq!(capability, " create_file(path: String, content: String, mode: Option<i64>) ->… on filesystem");
+    // In little room the name and the server are whole, and the digits are among the details.
+    let narrow = top(write("filesystem-1"), 40);
+    assert_eq!(narrow[1..], [" ● ADDS  MUTATES|CREATE|ACK", " create_file(path: String… on filesystem"]);
+    let none = Snapshot { signature: None, ..write("filesystem-1") };
+    assert_eq!(top(none, 80)[2], " create_file on filesystem");
+    let long = Snapshot {
+        tool: "a_tool_of_a_long_name".into(),
+        signature: Some("a_tool_of_a_long_name() -> Value".into()),
+        ..write("filesystem-1")
+    };
+    assert_eq!(top(long, 40)[2], " a_tool_of_a_long_name on filesystem", "no half of a type");
+}
+
+#[test]
+fn help_on_a_card_says_what_its_first_words_mean() {
+    let mut desk = Desk::connected(80, 24);
+    desk.hold(delete("filesystem-1"));
+    desk.look();
+    desk.keys("?");
+    let shown = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "This card ◆ DELETES This very call, by its arguments: it removes something. a, then y, approves it.",
+        "MUTATES The badge: it changes something, or its effect is not known.",
+        "MUTATES|DELETE|ACK The behavioral identity: whether it changes something, what it does, what comes back. ACK: \
+         only whether it worked.",
+        &format!("{} The identity's digits", delete("x").identity.hash()),
+        "tool(…) -> … The capability",
+    ] {
+        assert!(shown.contains(words), "no {words:?} in\n{shown}");
+    }
+    desk.keys("?");
+    desk.keys("5?");
+    assert!(!desk.screen().contains("This card"), "no card is on screen");
+}
+
+#[test]
+fn one_row_says_what_was_decided_of_the_tool_before() {
+    let mut desk = Desk::connected(80, 24);
+    let asked = Command::Look(LogRequest::Before { server: "filesystem".into(), tool: "create_file".into() });
+    assert!(desk.hold(write("filesystem-1")).contains(&asked));
+    assert_eq!(desk.line(" before").trim_end(), " before      …");
+    assert!(!desk.hold(own("filesystem-2")).contains(&asked), "it was asked for just now");
+    let last = Some((VerdictWord::Deny, "ada (pid 7)".to_owned(), NINE - 180_000));
+    let before = Before { server: "filesystem".into(), tool: "create_file".into(), approved: 12, denied: 1, last };
+    desk.send(Msg::Found(Finding::Before(before.clone())));
+    assert_eq!(
+        desk.line(" before").trim_end(),
+        " before      approved 12×, denied 1× here; last denied by you, 3m ago"
+    );
+    // What is decided meanwhile counts at once.
+    desk.look();
+    desk.settle("filesystem-2", VerdictWord::Approve, "b\u{1b}ob (pid 9)");
+    assert_eq!(
+        desk.line(" before").trim_end(),
+        " before      approved 13×, denied 1× here; last approved by b␛ob, 0s ago"
+    );
+    // It is about this tool alone.
+    desk.hold(delete("filesystem-3"));
+    desk.keys("j");
+    assert_eq!(desk.line(" before").trim_end(), " before      …");
+    desk.send(Msg::Found(Finding::Before(Before { tool: "delete_folder".into(), last: None, ..before })));
+    assert!(desk.line(" before").contains("no operator decided a call of this tool in the last 30 days"));
 }

@@ -4,10 +4,11 @@ use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::Process;
 use mcp_approve::console::update::Command;
+use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{CallEnd, FromWrapper};
 
 use crate::desk::*;
-use crate::screens::keys::{APPROVE, sent};
+use crate::screens::keys::{APPROVE, selected, sent};
 use crate::screens::scale::ten_servers;
 
 fn settled(ticket: &str, verdict: Option<VerdictWord>, by: By) -> FromWrapper {
@@ -152,4 +153,77 @@ fn leaving_the_demo_says_that_nothing_stays_held() {
         desk.keys("q");
         desk.line(says);
     }
+}
+
+#[test]
+fn the_selection_goes_on_when_its_call_ended_without_an_operator() {
+    let tickets = ["filesystem-1", "filesystem-2", "filesystem-3"];
+    for (verdict, by, words) in [
+        (Some(VerdictWord::Approve), By::Rule, "filesystem-1 was approved by a rule. This is the next one"),
+        (None, By::Cancel, "filesystem-1 was withdrawn by the host's cancel. This is the next one"),
+    ] {
+        let mut desk = Desk::connected(80, 24);
+        for ticket in tickets {
+            desk.hold(own(ticket));
+        }
+        desk.look();
+        desk.say("files", settled("filesystem-1", verdict, by));
+        assert_eq!(selected(&desk.model), "filesystem-2");
+        desk.line(words);
+        assert_eq!(sent(&desk.types("aA", 0)), [], "no key decides it before it was on screen");
+        desk.look();
+        assert_eq!(sent(&desk.keys("a")), [("filesystem-2".into(), APPROVE)]);
+        // What is asked about stays, and so does the last one.
+        desk.look();
+        desk.keys("dno");
+        desk.say("files", settled("filesystem-3", None, by));
+        assert_eq!(selected(&desk.model), "filesystem-3");
+        desk.line("Too late: filesystem-3 no longer waits");
+    }
+}
+
+#[test]
+fn a_killed_wrapper_is_a_banner_on_every_screen_until_it_is_dismissed() {
+    let mut desk = Desk::connected(80, 24);
+    desk.link(ClientEvent::Connected(wrapper("git", "git")));
+    desk.hold(own("filesystem-1"));
+    desk.hold(own_delete("filesystem-2"));
+    let mut other = own("git-1");
+    other.server = "git".into();
+    desk.say("git", FromWrapper::Held { call: Box::new(other) });
+    desk.look();
+    desk.keys("a");
+    desk.link(ClientEvent::Gone { session: "files".into() });
+    assert_eq!(selected(&desk.model), "git-1", "what still waits is selected");
+    for screen in ["1", "2", "3", "4", "5", "6"] {
+        desk.keys(screen);
+        let shown = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+        let words =
+            "▲ filesystem: its wrapper was killed with 2 calls held, of which 1, just approved, may have run: creates";
+        assert!(shown.contains(words), "{screen}: {shown}");
+    }
+    desk.keys("1");
+    desk.press(Key::Esc);
+    assert!(!desk.screen().contains("was killed with"), "{}", desk.screen());
+    // One that ends in order says first what becomes of each call.
+    desk.say("git", settled("git-1", None, By::Shutdown));
+    desk.link(ClientEvent::Gone { session: "git".into() });
+    assert!(!desk.screen().contains("was killed with"), "{}", desk.screen());
+}
+
+#[test]
+fn the_card_of_a_call_that_is_over_waits_for_no_verdict() {
+    let mut desk = Desk::connected(80, 40);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    desk.keys("i");
+    desk.line("guardrail   ◌ waits for you");
+    desk.settle("filesystem-1", VerdictWord::Deny, "bob");
+    desk.line("guardrail   ◌ denied by an operator: it did not run");
+    let mut desk = Desk::connected(80, 40);
+    desk.hold(own("filesystem-1"));
+    desk.look();
+    desk.keys("i");
+    desk.settle("filesystem-1", VerdictWord::Approve, "bob");
+    desk.line("guardrail   ✓ approved by an operator");
 }

@@ -5,14 +5,14 @@ use mcp_approve::behavior::hazards::{Hazard, HazardKind};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
-use mcp_approve::console::keymap::Key;
+use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::Overlay;
 use mcp_approve::console::model::rule::{Offer, Presses};
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::message::Covers;
 use mcp_approve::operator::found::{Finding, LogRequest};
-use mcp_approve::operator::rule_book::Except;
+use mcp_approve::operator::rule_book::{Except, RuleChange};
 use mcp_approve::operator::tried::{Matched, Trial, Tried};
 use mcp_approve::policy::decide::Near;
 use mcp_approve::policy::parse;
@@ -307,7 +307,7 @@ fn a_folder_outside_the_declared_ones_is_allowed_with_two_keys_that_the_card_nam
     assert!(toml.contains("under = \"/srv/shared\"") && toml.contains("hazard = \"outside-roots\""), "{toml}");
     // In words, what no one would guess of a condition on all arguments.
     desk.keys("c");
-    desk.line("arg = \"\" counts the arguments");
+    desk.line("arg = \"\" is all arguments together");
 }
 
 #[test]
@@ -336,4 +336,49 @@ fn reads_in_a_folder_outside_the_declared_ones_can_be_granted_for_a_while() {
         assert!(matches!(&grant.terms.covers, Covers::Under { folder, .. } if folder == "/srv/shared"), "{grant:?}");
         assert_eq!(grant.presses, Presses::Twice);
     }
+}
+
+#[test]
+fn plus_shows_the_narrowest_rule_that_fits_and_plus_again_writes_it() {
+    let mut desk = shown(80, 40, note());
+    desk.keys("+");
+    assert_eq!(desk.keys("+"), [], "past calls are not counted yet");
+    assert!(desk.screen().contains("still being counted: wait a moment"), "{}", desk.screen());
+    later(&mut desk);
+    // This very call never came before; calls in its folder did.
+    let matched = [past(0, 0).remove(0)].into_iter().chain(past(12, 0)).collect();
+    desk.tried(matched);
+    later(&mut desk);
+    let screen = desk.screen();
+    assert!(screen.contains("matches 12 of this tool's 120 past calls: 12 asked, 0 denied"), "{screen}");
+    let commands = desk.keys("+");
+    let toml = toml(&commands);
+    assert!(toml.contains("under = \"~/shop/notes\"") && toml.contains("expires = "), "{toml}");
+    assert!(toml.lines().all(|line| screen.contains(line)), "{toml}\n{screen}");
+    // For ten seconds u takes it back here.
+    desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
+    assert_eq!(desk.keys("u"), [Command::ChangeRules(RuleChange::Undo)]);
+    desk.send(Msg::RuleWritten(Ok("policy.toml".into())));
+    desk.now += 11_000;
+    assert!(!desk.keys("u").contains(&Command::ChangeRules(RuleChange::Undo)), "later it opens Rules first");
+    assert_eq!(desk.model.place(), Place::Rules);
+}
+
+#[test]
+fn plus_offers_nothing_for_a_dangerous_call_and_nothing_that_was_denied_before() {
+    let mut desk = shown(80, 40, delete("filesystem-1"));
+    desk.keys("+");
+    assert!(desk.model.overlay.is_none() && desk.screen().contains("This call is dangerous: r shows"));
+    for matched in [past(0, 0), past(3, 1)] {
+        let mut desk = shown(80, 40, note());
+        desk.keys("+");
+        desk.tried(matched);
+        assert!(desk.model.overlay.is_none(), "{}", desk.screen());
+        assert!(desk.screen().contains("No rule fits what was approved"), "{}", desk.screen());
+    }
+    // What the operator chose meanwhile stays on show.
+    let mut desk = shown(80, 40, note());
+    desk.keys("+t");
+    desk.tried(past(3, 0));
+    assert!(matches!(&desk.model.overlay, Some(Overlay::Rule(maker)) if maker.offer().unwrap().letter().0 == 't'));
 }

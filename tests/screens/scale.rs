@@ -1,9 +1,12 @@
 //! Many calls of many servers: filter, order, marks, long ways in few keys, and time.
 
+use std::collections::BTreeSet;
+
 use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::queue::QueueLine;
 use mcp_approve::console::model::{Overlay, Tour};
 use mcp_approve::console::update::Command;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{FromConsole, FromWrapper};
 use mcp_approve::wire::number::grouped;
@@ -330,4 +333,50 @@ fn the_key_line_says_what_a_key_does_here_and_now() {
     desk.press(Key::Esc);
     desk.press(Key::Enter);
     assert!(!desk.line("a approve  d deny").contains("Enter"), "what is open is not opened");
+}
+
+/// Sixty calls of six servers as agents make them: what they have in common is cut, never what differs.
+#[test]
+fn rows_tell_calls_apart() {
+    let subjects =
+        ["parse dates", "name the log", "drop the cache", "read less", "fix the test", "say why", "one table"];
+    let scenes: [(&str, &str, fn(usize, &str) -> String); 6] = [
+        ("git", "git_commit", |n, subject| {
+            format!("/home/ada/work/shop/backend — message = \"feat(orders): {subject} ({n})\"")
+        }),
+        ("postgres", "query", |n, _| {
+            format!("UPDATE public.orders SET status = 'paid' WHERE customer_id IN (SELECT id FROM c) AND id = {n}")
+        }),
+        ("filesystem", "edit_file", |n, _| {
+            format!("/home/ada/work/shop/backend/src/main/java/com/example/orders/step{n}/Handler.java")
+        }),
+        ("github", "create_issue", |n, subject| {
+            format!("octo-org/a-repository-with-a-long-name issue title: {subject} in part {n} of the import")
+        }),
+        ("browser", "navigate", |n, _| format!("https://staging.shop.example.com/admin/orders/list/all?page={n}")),
+        ("memory", "add_note", |n, subject| format!("note {n}: {subject}")),
+    ];
+    for (width, least) in [(80, 58), (120, 60), (200, 60)] {
+        let mut desk = Desk::new(width, 24);
+        for (server, tool, about) in scenes {
+            desk.link(ClientEvent::Connected(wrapper(server, server)));
+            for n in 0..10 {
+                let target = Some(about(n, subjects[n % subjects.len()]));
+                let (ticket, tool) = (format!("{server}-{n}"), tool.to_owned());
+                let call = Snapshot { target, tool, server: server.into(), ..own(&ticket) };
+                desk.say(server, FromWrapper::Held { call: Box::new(call) });
+            }
+        }
+        desk.keys("gg");
+        let mut rows = BTreeSet::new();
+        for _ in 0..60 {
+            let row = desk.line("▸ ●");
+            let row = row.split('│').next().unwrap_or_default();
+            // All but the time left.
+            let (row, _) = row.trim_end().rsplit_once(' ').unwrap_or_default();
+            rows.insert(row.trim_end_matches([' ', '▰', '▱']).to_owned());
+            desk.keys("j");
+        }
+        assert!(rows.len() >= least, "{} of 60 differ at {width}:\n{}", rows.len(), Vec::from_iter(rows).join("\n"));
+    }
 }

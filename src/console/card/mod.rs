@@ -15,9 +15,11 @@ use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
 use super::rows::caption;
 use crate::gate::data::snapshot::Snapshot;
+use crate::operator::found::Before;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
 use json::Extents;
 use layout::{Layout, Made, Sheet, Walk};
+use sections::ROOM_FOR_HOST;
 
 pub use crate::wire::number::{counted, grouped};
 pub use json::size;
@@ -40,6 +42,8 @@ pub struct Card {
 #[derive(Clone, Debug)]
 enum Block {
     Rows(Vec<Row>),
+    /// One row that may change while the card is read.
+    Before(Row),
     Arguments(Paged),
     Text(fn(&Snapshot) -> Option<&str>, Paged),
 }
@@ -48,16 +52,19 @@ impl Block {
     fn rows(&self) -> usize {
         match self {
             Self::Rows(rows) => rows.len(),
+            Self::Before(_) => 1,
             Self::Arguments(paged) | Self::Text(_, paged) => paged.rows,
         }
     }
 }
 
+/// A narrower card is laid out as if it were this wide.
+const NARROWEST: u16 = 24;
+
 impl Card {
     /// Lays out a card, with its arguments folded as they were, and its details as they are wanted. `offset` is the local
     /// time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
-        const NARROWEST: u16 = 24;
         let columns = usize::from(width.max(NARROWEST));
         let preview = preview::of(snapshot, columns);
         let mut card = Self {
@@ -71,6 +78,9 @@ impl Card {
             folds,
         };
         card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
+        let before = Block::Before(sections::before(None, "", 0, columns));
+        let (above, below) = if columns < ROOM_FOR_HOST { (None, Some(before)) } else { (Some(before), None) };
+        above.into_iter().for_each(|before| card.put(before));
         card.put_edit(columns);
         card.put(Block::Rows(preview.rows));
         card.put(Block::Rows(sections::arguments_caption(snapshot, columns)));
@@ -80,12 +90,23 @@ impl Card {
         card.put_beside("answers to the server's questions", |snapshot| snapshot.responses.as_deref(), columns);
         card.put_beside("beside the arguments, unknown", |snapshot| snapshot.unknown_parts.as_deref(), columns);
         card.arguments_end = card.rows;
+        below.into_iter().for_each(|before| card.put(before));
         card.put(Block::Rows(sections::host_below(snapshot, columns)));
         card.put(Block::Rows(vec![sections::fold(details, columns)]));
         if details == Details::Shown {
             card.put_details(columns, offset);
         }
         card
+    }
+
+    /// Says what was decided of calls of the tool before, as `operator` reads it at this time.
+    pub fn tell_before(&mut self, before: Option<&Before>, operator: &str, now: i64) {
+        let width = usize::from(self.width.max(NARROWEST));
+        for block in &mut self.blocks {
+            if let Block::Before(row) = block {
+                *row = sections::before(before, operator, now, width);
+            }
+        }
     }
 
     fn put_details(&mut self, columns: usize, offset: i32) {
@@ -115,6 +136,7 @@ impl Card {
             match block {
                 _ if skip >= block.rows() => {}
                 Block::Rows(rows) => out.extend(rows.iter().skip(skip).take(wanted).cloned()),
+                Block::Before(row) => out.push(row.clone()),
                 Block::Arguments(paged) => out.extend(paged.window(&self.snapshot.arguments, skip, wanted)),
                 Block::Text(of, paged) => {
                     out.extend(paged.window(of(&self.snapshot).unwrap_or_default(), skip, wanted));

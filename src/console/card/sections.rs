@@ -5,9 +5,11 @@ use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::risk::{Risk, no_grant};
-use crate::console::rows::{Entries, caption};
+use crate::console::rows::{Entries, LABEL, caption};
 use crate::gate::data::pinning::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
+use crate::operator::found::Before;
+use crate::operator::record_row;
 use crate::policy::decide::{Near, Ruling};
 use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
 use crate::text::time;
@@ -25,17 +27,8 @@ pub enum Details {
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
-    let mut badge = ours(" ");
-    badge.runs.push(Risk::of(snapshot).run());
-    if snapshot.identity.mutability == Mutability::Mutates {
-        badge.push(Tone::Strong, format!("  {}", snapshot.identity.mutability.word()));
-    }
-    let badge = badge.quiet("  ").and_foreign(Tone::Strong, &snapshot.tool);
-    let mut badge = badge.quiet(" on ").and_foreign(Tone::Ours, &snapshot.server);
-    if snapshot.disputed {
-        badge.push(Tone::Warn, " · the evidence disagrees");
-    }
-    rows.hung(badge, 3);
+    rows.hung(behavior(snapshot, width), 3);
+    rows.hung(capability(snapshot, width), 3);
     if let Some(changed) = &snapshot.asked_again {
         let row = warn("▲ ").and_foreign(Tone::Warn, changed).ours(" since you saw it first");
         rows.entry("asked again", row);
@@ -86,8 +79,61 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// From this width on the line about the host is above the arguments: no decision needs it.
-const ROOM_FOR_HOST: usize = 60;
+/// The effect in a word, and the behavioral identity, whose first field is the badge of what changes something.
+fn behavior(snapshot: &Snapshot, width: usize) -> Row {
+    let identity = snapshot.identity;
+    let mut row = ours(" ");
+    row.runs.push(Risk::of(snapshot).run());
+    let badge = identity.mutability.word();
+    let others = identity.words().trim_start_matches(badge);
+    let mut row = row.ours("  ").strong(badge).ours(others);
+    let digits = format!(" · {}", identity.hash());
+    // In little room, the details have the digits.
+    if row.width() + digits.chars().count() <= width {
+        row.push(Tone::Quiet, digits);
+    }
+    if snapshot.disputed {
+        row.push(Tone::Warn, " · disputed");
+    }
+    row
+}
+
+/// The tool with its typed parameters and result, as many of them as fit beside its server: the details have them all.
+fn capability(snapshot: &Snapshot, width: usize) -> Row {
+    const LEAST: usize = 12;
+    let row = ours(" ").and_foreign(Tone::Strong, &snapshot.tool);
+    let server = quiet(" on ").and_foreign(Tone::Ours, &snapshot.server);
+    let types = snapshot.signature.as_deref().and_then(|signature| signature.strip_prefix(snapshot.tool.as_str()));
+    let room = width.saturating_sub(row.width() + server.width());
+    match types {
+        Some(types) if room >= LEAST => row.joined(foreign(Tone::Foreign, types).clipped(room)).joined(server),
+        _ => row.joined(server),
+    }
+}
+
+/// What operators decided of calls of this tool before: always one row, so that nothing below it moves.
+pub fn before(before: Option<&Before>, operator: &str, now: i64, width: usize) -> Row {
+    let label = quiet(format!(" {:<LABEL$} ", "before"));
+    let row = match before {
+        None => label.quiet("…"),
+        Some(Before { last: None, .. }) => {
+            label.quiet(format!("no operator decided a call of this tool in the last {} days", Before::DAYS))
+        }
+        Some(Before { approved, denied, last: Some((verdict, who, at)), .. }) => {
+            let or_more = if approved + denied >= Before::MOST { " or more" } else { "" };
+            let tone = if *denied > 0 { Tone::Warn } else { Tone::Ours };
+            let row = label.and(tone, format!("approved {approved}×, denied {denied}×{or_more} here"));
+            let name = who.split(" (pid ").next().unwrap_or(who);
+            let row = row.quiet("; last ").quiet(record_row::verdict(Some(*verdict), "").1).quiet(" by ");
+            let row = if name == operator { row.ours("you") } else { row.and_foreign(Tone::Ours, name) };
+            row.quiet(format!(", {} ago", time::span(now - at)))
+        }
+    };
+    row.clipped(width)
+}
+
+/// From this width on the lines about the host and about decisions before are above the arguments: no decision needs them.
+pub(super) const ROOM_FOR_HOST: usize = 60;
 
 pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
@@ -156,14 +202,11 @@ pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
         new_here(snapshot, &mut rows);
     }
     nearest(&snapshot.near, &mut rows);
-    let identity = snapshot.identity;
-    let (action, domain) = (identity.action.word(), identity.output_domain.word());
-    let mut kind = ours(format!("{action} → {domain}"));
+    let mut identity = ours(snapshot.identity.words()).quiet(format!(" · {}", snapshot.identity.hash()));
     if snapshot.content_type != ContentType::Unknown {
-        kind.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
+        identity.push(Tone::Quiet, format!(" · {}", snapshot.content_type.word()));
     }
-    kind.push(Tone::Quiet, format!(" · {}", identity.hash()));
-    rows.entry("kind", kind);
+    rows.entry("identity", identity);
     match &snapshot.signature {
         Some(signature) => rows.entry("signature", foreign(Tone::Foreign, signature)),
         None => rows.says("signature", Tone::Warn, "none: the server has not described this tool"),

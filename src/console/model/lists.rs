@@ -376,3 +376,20 @@ pub struct Incompatible {
     pub protocol: u32,
     pub version: String,
 }
+
+/// A call whose wrapper ended without a word on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lost {
+    pub server: String,
+    /// Our own line on what it does, with foreign text in it.
+    pub effect: String,
+    pub fate: LostFate,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LostFate {
+    /// It was held, so nothing of it reached the server.
+    NeverRan,
+    /// It was approved just before.
+    MayHaveRun,
+}

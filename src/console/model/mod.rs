@@ -11,8 +11,8 @@ pub mod state;
 pub use arming::{ARMING, SILENCE, Unarmed, Unlisted};
 pub use call::{Armed, Batch, CallKey, CallState, Drawn, Fate, Held, Listed, Question, Reading, Seen, Shown, ShownTo};
 pub use lists::{
-    Connected, EntrySource, Following, Incompatible, ListState, Opens, Passed, RuleEntry, RuleHits, ServerLine, Sought,
-    Subject, ToolLine, ToolSource, Window,
+    Connected, EntrySource, Following, Incompatible, ListState, Lost, LostFate, Opens, Passed, RuleEntry, RuleHits,
+    ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use queue::{Grouping, Picked, Queue, Sort};
 pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};

@@ -79,6 +79,15 @@ pub struct RuleMaker {
     pub opened: i64,
     /// What past calls say of each rule on offer.
     pub past: Attempt<Vec<Matched>>,
+    pub chosen: Chosen,
+}
+
+/// Who chooses which offer is on show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    ByOperator,
+    /// The narrowest rule that fits past calls, as soon as these are counted.
+    ToFit,
 }
 
 /// How far the operator has come.
@@ -107,6 +116,19 @@ impl RuleMaker {
         self.choice().and(self.past.found.as_ref())?.get(before)
     }
 
+    /// The narrowest allow rule that fits what was approved before: it would have matched calls that ran, none that was
+    /// denied, and none of which that is not known.
+    pub fn fitting(&self) -> Option<usize> {
+        let rules = self.offers.iter().enumerate().filter_map(|(at, offer)| match offer {
+            Offer::Rule(choice) => Some((at, choice.decision)),
+            Offer::Grant(_) => None,
+        });
+        let matched = self.past.found.as_ref()?.iter();
+        let fits = |one: &Matched| one.calls > one.denied && one.denied == 0 && one.undecided == 0;
+        let mut fitting = rules.zip(matched).filter(|((_, decision), one)| *decision == Decision::Allow && fits(one));
+        fitting.next().map(|((at, _), _)| at)
+    }
+
     /// Whether one Enter is enough: for a rule that only tightens, or one without a warning.
     pub fn goes_at_once(&self) -> bool {
         if let Some(Offer::Grant(grant)) = self.offer() {
@@ -128,7 +150,7 @@ impl RuleMaker {
             // The next digit replaces the number.
             grant.number = Number::Ours;
         }
-        (self.at, self.top, self.stage) = (at, 0, RuleStage::Choosing);
+        (self.at, self.top, self.stage, self.chosen) = (at, 0, RuleStage::Choosing, Chosen::ByOperator);
     }
 
     /// The next offer of this letter after the one on show, from the top again after the last.

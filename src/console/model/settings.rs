@@ -13,6 +13,8 @@ pub struct Settings {
     /// The local time's distance from UTC, in seconds.
     pub offset: i32,
     pub version: String,
+    /// The operator's name, as records have it.
+    pub operator: String,
     /// The operator's home, for rules about paths.
     pub home: Option<String>,
     pub root: Option<PathBuf>,

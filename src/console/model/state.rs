@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::call::{Armed, Batch, CallKey, Drawn, Reading, Shown};
 use super::lists::{
-    ActivityPage, Connected, Incompatible, ListState, LogPage, RulesPage, ServersPage, Sought, ToolsPage,
+    ActivityPage, Connected, Incompatible, ListState, LogPage, Lost, RulesPage, ServersPage, Sought, ToolsPage,
 };
 use super::queue::Queue;
 use super::rule::{Review, RuleMaker};
@@ -17,7 +17,7 @@ use crate::console::keymap::{Key, Place};
 use crate::home::places::under;
 use crate::link::client::ClientEvent;
 use crate::link::message::FromConsole;
-use crate::operator::found::{Finding, LogRequest};
+use crate::operator::found::{Before, Finding, LogRequest};
 use crate::operator::pinned::{PinReview, ReviewDone};
 use crate::operator::rule_book::{Except, RuleChange};
 use crate::policy::rule::Pending;
@@ -199,6 +199,10 @@ pub struct Model {
     pub note_until: Option<i64>,
     pub wrappers: Vec<Connected>,
     pub incompatible: Vec<Incompatible>,
+    /// Until when `u` takes the rule that was just written back on every screen, in milliseconds since 1970.
+    pub undo_until: Option<i64>,
+    /// Calls whose wrapper was killed, until the operator dismisses their banner.
+    pub lost: Vec<Lost>,
     pub trouble: Option<String>,
     pub queue: Queue,
     pub card: CardView,
@@ -231,6 +235,9 @@ pub struct CardView {
     pub fold_at: Option<usize>,
     pub sought: String,
     pub found: Option<usize>,
+    /// What was decided of calls of its tool, and when that was last asked for, of which server and tool.
+    pub before: Option<Before>,
+    pub asked_before: Option<(String, String, i64)>,
     /// When what the call would touch was last looked at again.
     pub looked_at: i64,
 }

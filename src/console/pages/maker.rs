@@ -68,9 +68,7 @@ fn last(model: &Model, maker: &RuleMaker, unread: usize) -> Row {
 
 pub(super) fn writes(stage: RuleStage, at_once: bool) -> Row {
     let (tone, words) = match stage {
-        RuleStage::Choosing if at_once => {
-            (Tone::Quiet, " Enter adds this text to your policy file; u on Rules takes it back")
-        }
+        RuleStage::Choosing if at_once => (Tone::Quiet, " Enter adds this text to your policy file; u takes it back"),
         RuleStage::Choosing => (Tone::Warn, " Enter, twice, adds this text to your policy file"),
         RuleStage::Sure => (Tone::Danger, " Add exactly this text to your policy file? Enter once more; Esc leaves it"),
     };
@@ -202,7 +200,7 @@ pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
 fn text(maker: &RuleMaker, choice: &Choice, width: usize) -> Vec<Row> {
     let mut rows = written(&choice.toml, width);
     if choice.toml.contains("{ arg = \"\"") {
-        let words = " arg = \"\" counts the arguments: a call with any extra argument does not match";
+        let words = " arg = \"\" is all arguments together: a call with one more does not match";
         rows.extend(quiet(words).hung(width, 1));
     }
     if let Some(except) = &choice.except {
@@ -287,7 +285,7 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     for (call, now, by) in found.changes.iter().take(most) {
         let row = past_call(model, call, width);
         rows.push(row);
-        let now = quiet(format!("      {} then, now ", call.ruling.word())).joined(ruling(*now));
+        let now = quiet(format!("      {} then, would be ", call.ruling.word())).joined(ruling(*now));
         let by = match by.as_str() {
             "" => now.quiet(" by policy"),
             rule => now.quiet(" by rule ").and_foreign(Tone::Ours, rule),

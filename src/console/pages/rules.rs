@@ -191,7 +191,7 @@ fn last(model: &Model, line: &RuleEntry) -> Row {
 fn gone(model: &Model) -> &'static str {
     match &model.rules.book {
         Some(book) if book.broken.is_some() => "its file cannot be read as it is now",
-        Some(_) | None => "is in no file any more",
+        Some(_) | None => "no policy file has it now",
     }
 }
 
@@ -239,7 +239,8 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
     let rule = rule(model, line);
     match rule {
         None => {
-            let words = "is in no file that this console reads; it decided before, or for a wrapper with --policy";
+            let words =
+                "no policy file that this console reads has it; it decided before, or for a wrapper with --policy";
             rows.ours("gone", words);
         }
         Some(rule) => {

@@ -187,7 +187,8 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             rows.foreign("session", name);
             rows.ours("first seen", session.first.map(date).unwrap_or_default());
             rows.ours(if session.ended { "ended" } else { "last seen" }, session.last.map(date).unwrap_or_default());
-            let (calls, denied, failed) = (session.calls, session.denied, session.failed);
+            let (calls, denied) = (grouped(session.calls), grouped(session.denied));
+            let failed = grouped(session.failed);
             rows.ours("calls", format!("{calls} decided, {denied} denied, {failed} answered with an error"));
             if !session.ended {
                 rows.ours("", "the log has no end of it: it was killed, or still runs elsewhere");
@@ -226,7 +227,7 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
         calls.push_str(&format!(", {} withdrawn or on their way", grouped(others)));
     }
     rows.ours("calls", calls);
-    let (policy, operator) = (status.approved_by_policy, status.approved_by_operator);
+    let (policy, operator) = (grouped(status.approved_by_policy), grouped(status.approved_by_operator));
     rows.ours("approved", format!("{policy} by policy, {operator} by operator"));
     rows.ours("denied", grouped(status.denied));
     let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));

@@ -12,7 +12,7 @@ use crate::pins::page::Page;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time;
-use crate::wire::number::counted;
+use crate::wire::number::{counted, grouped};
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.tools.lines;
@@ -66,7 +66,7 @@ fn shape(model: &Model, width: usize) -> Shape {
     };
     let digits = |name: &str, of: fn(&ToolLine) -> u64| match lines().map(of).max().unwrap_or(0) {
         0 => 0,
-        most => most.to_string().len().max(name.len()),
+        most => grouped(most).len().max(name.len()),
     };
     let servers = || lines().map(|line| line.server.as_str());
     let (server, least_server) = match servers().collect::<BTreeSet<_>>().len() {
@@ -128,14 +128,14 @@ fn row(model: &Model, line: &ToolLine, shape: &Shape) -> Row {
         return row.ours(format!("  {}; Enter shows which", page.counts()));
     }
     let tone = if line.source == ToolSource::Offered { Tone::Strong } else { Tone::Quiet };
-    let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, count.to_string()) };
+    let some = |tone: Tone, count: u64| if count == 0 { Row::default() } else { Row::of(tone, grouped(count)) };
     shape.columns.row([
         if is_marked(model, line) { key("✓ ") } else { look(line) },
         badge(line),
         shape.tool.cell(tone, &line.tool),
         shape.server.cell(Tone::Quiet, &line.server),
         quiet(line.version.map(|version| version.to_string()).unwrap_or_default()),
-        ours(line.calls.to_string()),
+        ours(grouped(line.calls)),
         some(Tone::Warn, line.denied),
         some(Tone::Danger, line.failed),
         quiet(line.p50.map(time::latency).unwrap_or_default()),
@@ -316,7 +316,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
         }
     }
     rows.caption("calls", "from the log");
-    let (calls, denied, failed) = (line.calls, line.denied, line.failed);
+    let (calls, denied, failed) = (grouped(line.calls), grouped(line.denied), grouped(line.failed));
     rows.ours("calls", format!("{calls} decided, {denied} denied, {failed} answered with an error"));
     if let (Some(p50), Some(p95)) = (line.p50.map(time::latency), line.p95.map(time::latency)) {
         rows.ours("latency", format!("the server answers half within {p50}, 95 % within {p95}"));

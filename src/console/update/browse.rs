@@ -226,7 +226,7 @@ pub(super) fn settle(model: &mut Model) {
 pub(super) fn wants(model: &mut Model) {
     let mut requests = Vec::new();
     match model.screen {
-        Screen::Queue | Screen::Detail => {}
+        Screen::Queue | Screen::Detail => requests.extend(before(model)),
         Screen::Activity => requests.extend(due(model, LogRequest::Recent, None)),
         Screen::Log => {
             requests.extend(page(model));
@@ -265,6 +265,20 @@ fn due(model: &mut Model, request: LogRequest, every: Option<i64>) -> Option<Log
     let at = asked.get(&discriminant(&request));
     let is_due = at.is_none_or(|at| every.is_some_and(|every| now - at >= every || now < *at));
     is_due.then(|| asked.insert(discriminant(&request), now)).map(|_| request)
+}
+
+/// What was decided of calls of the selected call's tool: once for each tool that is looked at, and again after a minute.
+fn before(model: &mut Model) -> Option<LogRequest> {
+    let call = &model.queue.selection().filter(|held| held.waits())?.snapshot;
+    let (server, tool) = (call.server.clone(), call.tool.clone());
+    let asked = model.card.asked_before.as_ref();
+    let fresh =
+        |(of, about, at): &(String, String, i64)| *of == server && *about == tool && model.now - at < 60 * AGAIN;
+    if asked.is_some_and(fresh) {
+        return None;
+    }
+    model.card.asked_before = Some((server.clone(), tool.clone(), model.now));
+    Some(LogRequest::Before { server, tool })
 }
 
 fn page(model: &mut Model) -> Option<LogRequest> {

@@ -182,8 +182,9 @@ pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // If a call ended without an operator's decision, keys go to the next one that waits, and decide nothing until that
     // was on screen. A call that another operator decided stays selected, because its card says who.
     let decided = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Operator);
-    let ended = model.queue.selection().filter(|held| held.is_over() && !decided(held)).map(|held| held.key.clone());
-    let next = ended.and_then(|key| select::next_waiting(model, &key));
+    let ended = model.queue.selection().filter(|held| held.is_over() && !decided(held));
+    let next =
+        ended.and_then(|_| model.queue.order().into_iter().find(|held| held.waits()).map(|held| held.key.clone()));
     if why == Unarmed::NotWaiting && next.is_some() {
         select::select(model, next);
         let words = "That call has ended. This is the next one that waits: look at it first.";

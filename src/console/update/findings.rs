@@ -52,6 +52,7 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
             rebuild(model);
         }
         Finding::Recent(lines) => recent(model, lines),
+        Finding::Before(before) => model.card.before = Some(before),
         Finding::Trouble(what) => {
             model.log.trouble = Some(what);
             (model.log.window.awaits, model.log.window.looked) = (None, model.now);
@@ -149,13 +150,16 @@ fn take_tried(model: &mut Model, tried: Tried) {
             put(suggested, found, examined);
             rebuild(model);
         }
-        (Tried::Failed { id, why }, Some(Overlay::Rule(rule))) if rule.past.id == id => rule.past.failed = Some(why),
+        (Tried::Failed { id, why }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
+            rule.past.failed = Some(why);
+        }
         (Tried::Failed { id, why }, Some(Overlay::Review(review))) if review.past.id == id => {
             review.past.failed = Some(why);
         }
         (Tried::Failed { id, why }, _) if suggested.id == id => suggested.failed = Some(why),
         (Tried::Rules { .. } | Tried::Policy { .. } | Tried::Suggestions { .. } | Tried::Failed { .. }, _) => {}
     }
+    maker::fit(model);
 }
 
 fn put<T>(attempt: &mut Attempt<T>, found: Arc<T>, examined: Examined) {

@@ -7,7 +7,7 @@ use super::{decide, select};
 use crate::audit::record::VerdictWord;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
-use crate::console::model::rule::{Choice, GrantOffer, RuleStage};
+use crate::console::model::rule::{Choice, Chosen, GrantOffer, RuleStage};
 use crate::console::model::{Armed, Command, Confirmation, Held, Model, Offer, Overlay, RuleMaker, Screen, Seen};
 use crate::console::pages::maker as maker_panel;
 use crate::console::risk::no_grant;
@@ -46,6 +46,34 @@ pub(super) fn open(model: &mut Model) {
     // A card that only flashed by was not read.
     model.leave();
     show(model, origin, about, grants, choices, no_grant);
+}
+
+/// `+`: the narrowest rule that fits what was approved before, once past calls are counted.
+pub(super) fn open_fitting(model: &mut Model) {
+    let dangerous = model.queue.selection().is_some_and(|held| held.waits() && held.snapshot.danger.is_some());
+    if dangerous {
+        return model.refuse("This call is dangerous: r shows the rules that would cover it, and what each lets run.");
+    }
+    open(model);
+    if let Some(Overlay::Rule(maker)) = &mut model.overlay {
+        maker.chosen = Chosen::ToFit;
+    }
+}
+
+/// Past calls were counted: puts the rule that fits them on show, or says that none does.
+pub(super) fn fit(model: &mut Model) {
+    let Some(Overlay::Rule(maker)) = &mut model.overlay else { return };
+    if maker.chosen != Chosen::ToFit || maker.past.goes_on() {
+        return;
+    }
+    maker.chosen = Chosen::ByOperator;
+    match maker.fitting() {
+        Some(at) => maker.show(at),
+        None => {
+            model.overlay = None;
+            model.refuse("No rule fits what was approved of this tool before, without more: r shows those there are.");
+        }
+    }
 }
 
 /// `r` on the Log: asks for the call of the selected record, which becomes a rule for the calls to come.
@@ -96,9 +124,10 @@ pub(super) fn show(
     let rules = choices.iter().map(|choice| choice.toml.clone()).collect();
     let offers = grants.into_iter().map(Offer::Grant).chain(choices.into_iter().map(Offer::Rule)).collect();
     let id = model.next_trial();
-    let (stage, past, opened) = (RuleStage::Choosing, Attempt::asked(id), model.now);
+    let (stage, past, opened, chosen) = (RuleStage::Choosing, Attempt::asked(id), model.now, Chosen::ByOperator);
     model.untouched = None;
-    model.overlay = Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past }));
+    model.overlay =
+        Some(Overlay::Rule(RuleMaker { ticket, armed, offers, at, top: 0, stage, no_grant, opened, past, chosen }));
     model.todo.push(Command::Look(LogRequest::Try(Trial::Rules { id, server, tool, roots, rules })));
 }
 
@@ -154,6 +183,9 @@ pub(super) fn enter(model: &mut Model) {
     let Some(offer) = rule.offer().cloned() else { return };
     let (armed, opened, sure) = (rule.armed.clone(), rule.opened, rule.stage != RuleStage::Choosing);
     let at_once = rule.goes_at_once();
+    if rule.chosen == Chosen::ToFit {
+        return model.refuse("Past calls are still being counted: wait a moment.");
+    }
     if !model.stood() {
         return model.refuse("Too soon: no key answers this yet.");
     }
@@ -199,14 +231,18 @@ fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> 
     }
 }
 
+/// How long `u` takes a written rule back on every screen, in milliseconds.
+const UNDO: i64 = 10_000;
+
 pub(super) fn written(model: &mut Model, outcome: Result<String, String>) {
     model.ask_again();
+    model.undo_until = outcome.as_ref().ok().map(|_| model.now + UNDO);
     model.note = Some(match outcome {
         Ok(path) => good("The rule was added to ")
             .and_foreign(Tone::Strong, &path)
             .ours(". It covers calls that wait, too. ")
             .key("u")
-            .quiet(" on Rules takes it back."),
+            .quiet(" takes it back: for ten seconds here, later on Rules."),
         Err(why) => warn("The rule was not written: ").and_foreign(Tone::Warn, &why),
     });
 }

@@ -164,7 +164,7 @@ fn of_selected(model: &mut Model, make: impl FnOnce(&RuleLine, PathBuf) -> Comma
     let rule = line.at.zip(model.rules.book.as_ref()).and_then(|(at, book)| Some((book.rules.get(at)?, book)));
     match rule.and_then(|(rule, book)| Some((rule, book.files.get(rule.file)?.clone()))) {
         Some((rule, file)) => model.todo.push(make(rule, file)),
-        None => model.say("This rule is in no file any more; only the log names it."),
+        None => model.say("No policy file has this rule now; only the log names it."),
     }
 }
 
@@ -225,6 +225,7 @@ pub(super) fn switch(model: &mut Model) {
 /// The result of a removal or an undo: what was done, or why nothing was.
 pub(super) fn changed(model: &mut Model, outcome: Result<String, String>) {
     model.ask_again();
+    model.undo_until = None;
     model.note = Some(match outcome {
         Ok(what) => foreign(Tone::Good, &what),
         Err(why) => warn("Nothing was changed: ").and_foreign(Tone::Warn, &why),

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::By;
+use crate::audit::record::{By, VerdictWord};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
-use crate::console::model::{CallKey, CallState, Held, Model, Screen, Shown, Sort};
-use crate::gate::data::snapshot::Snapshot;
+use crate::console::model::{CallKey, CallState, Command, Held, Model, Screen, Shown, Sort};
+use crate::console::rows::decided_by;
+use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
+use crate::link::message::CallEnd;
+use crate::operator::record_row;
+use crate::text::row::{Tone, foreign};
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
 pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
@@ -98,6 +102,12 @@ pub(super) fn next_waiting(model: &Model, key: &CallKey) -> Option<CallKey> {
     neighbour(model, key, Held::waits)
 }
 
+/// The same, for when a wrapper is gone.
+pub(super) fn next_elsewhere(model: &Model, session: &str) -> Option<CallKey> {
+    let key = model.queue.selected.as_ref().filter(|key| key.session == session)?;
+    neighbour(model, key, |held| held.waits() && held.key.session != session)
+}
+
 fn neighbour(model: &Model, key: &CallKey, fits: impl Fn(&Held) -> bool) -> Option<CallKey> {
     let queue = model.queue.order();
     let at = queue.iter().position(|held| held.key == *key).unwrap_or(0);
@@ -130,8 +140,17 @@ pub(super) fn settle(model: &mut Model) {
         }
     }
     lay_card(model);
+    tell_before(model);
     let rows = model.card.laid.as_ref().map_or(0, |card| card.rows);
     model.card.scroll = model.card.scroll.min(rows.saturating_sub(model.card_rows()));
+}
+
+/// Says on the card what was decided of calls of its tool before, as far as that is known.
+fn tell_before(model: &mut Model) {
+    let Some(card) = &mut model.card.laid else { return };
+    let (server, tool) = (&card.snapshot.server, &card.snapshot.tool);
+    let before = model.card.before.as_ref().filter(|before| before.server == *server && before.tool == *tool);
+    card.tell_before(before, &model.settings.operator, model.now);
 }
 
 /// Lays the card out again if the call, its bytes or the width changed.
@@ -193,9 +212,51 @@ pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     };
     if stays || model.queue.selected.as_ref() == Some(key) {
         if let Some(held) = model.queue.call_mut(key) {
-            held.state = state;
+            // Its card no longer says that it waits for a verdict.
+            let mut ended = (*held.snapshot).clone();
+            let (state_of_check, what) = outcome(&state);
+            ended.safe.guardrail = Check { state: state_of_check, what };
+            (held.snapshot, held.state) = (Arc::new(ended), state);
         }
     } else {
         model.queue.calls.retain(|held| held.key != *key);
     }
+}
+
+/// What the check of the guardrail says of a call that ended.
+fn outcome(state: &CallState) -> (CheckState, String) {
+    match state {
+        CallState::Settled(CallEnd { verdict: Some(VerdictWord::Approve), by, .. }) => {
+            (CheckState::Holds, format!("approved {}", decided_by(*by)))
+        }
+        CallState::Settled(settled) => {
+            let (_, word) = record_row::verdict(settled.verdict, "withdrawn");
+            (CheckState::Pending, format!("{word} {}: it did not run", decided_by(settled.by)))
+        }
+        _ => (CheckState::Pending, "its wrapper ended".to_owned()),
+    }
+}
+
+/// Goes on from the selected call, which ended, to the one that was next, unless a question about it is open. What an
+/// operator decided or missed stays: its card says so. No key decides the next call before it was on screen.
+pub(super) fn move_on(model: &mut Model, key: &CallKey, next: Option<CallKey>) {
+    let Some(held) = model.queue.call(key).filter(|held| held.is_over()) else { return };
+    let ended = match &held.state {
+        CallState::Settled(settled) if matches!(settled.by, By::Operator | By::Expiry) => return,
+        CallState::Settled(settled) => {
+            let (_, word) = record_row::verdict(settled.verdict, "withdrawn");
+            format!(" was {word} {}. ", decided_by(settled.by))
+        }
+        _ => " was lost with its wrapper. ".to_owned(),
+    };
+    if next.is_none() || model.overlay.is_some() || model.queue.selected.as_ref() != Some(key) {
+        return;
+    }
+    if model.note.is_none() && matches!(model.screen, Screen::Queue | Screen::Detail) {
+        let row = foreign(Tone::Strong, &key.ticket).warn(ended);
+        model.note = Some(row.ours("This is the next one that waits."));
+        model.note_until = Some(model.now + 4_000);
+    }
+    select(model, next);
+    model.todo.push(Command::Drain);
 }

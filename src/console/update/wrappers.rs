@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{lists, select};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::model::{
-    CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Manner, Model, Passed, Picked, Screen,
-    Seen,
+    CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Lost, LostFate, Manner, Model, Passed,
+    Picked, Screen, Seen,
 };
 use crate::console::rows::decided_by;
 use crate::gate::data::snapshot::Snapshot;
@@ -20,6 +20,8 @@ use crate::text::row::{Row, Tone, foreign, quiet, warn};
 const MOST_ACTIVITY: usize = 5_000;
 /// Wrappers that ended and are still listed; the log has them all.
 const MOST_ENDED: usize = 100;
+/// Lost calls that are kept for the banner.
+const MOST_LOST: usize = 100;
 /// Latencies of a server that are kept for its line.
 const MOST_LATENCIES: usize = 64;
 
@@ -62,10 +64,23 @@ fn gone(model: &mut Model, session: &str) {
     lists::rebuild(model);
     // A wrapper that we could not talk to has no session; the link gives its name instead.
     model.incompatible.retain(|other| other.name != session);
-    let of_it = model.queue.calls.iter().filter(|held| held.key.session == session && !held.is_over());
-    for key in of_it.map(|held| held.key.clone()).collect::<Vec<_>>() {
-        select::end(model, &key, CallState::Gone);
+    let of_it = || model.queue.calls.iter().filter(|held| held.key.session == session && !held.is_over());
+    let keys: Vec<CallKey> = of_it().map(|held| held.key.clone()).collect();
+    // A wrapper that ends in order says first what becomes of each call.
+    model.lost.extend(of_it().map(lost).take(MOST_LOST.saturating_sub(model.lost.len())));
+    let next = select::next_elsewhere(model, session);
+    for key in &keys {
+        select::end(model, key, CallState::Gone);
+        select::move_on(model, key, next.clone());
     }
+}
+
+fn lost(held: &Held) -> Lost {
+    let fate = match held.state {
+        CallState::Sent(VerdictWord::Approve) => LostFate::MayHaveRun,
+        _ => LostFate::NeverRan,
+    };
+    Lost { server: held.snapshot.server.clone(), effect: held.snapshot.effect.clone(), fate }
 }
 
 fn said(model: &mut Model, session: String, message: FromWrapper) {
@@ -75,7 +90,10 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
+            count(model, &key, &settled);
+            let next = select::next_waiting(model, &key);
             select::end(model, &key, CallState::Settled(settled));
+            select::move_on(model, &key, next);
         }
         FromWrapper::Activity(activity) => passed(model, &session, activity),
         FromWrapper::Status(status) => {
@@ -97,6 +115,22 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
         FromWrapper::Waiting { .. } => {}
         FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
     }
+}
+
+/// Counts what an operator decided, here or elsewhere, where the card says what was decided before.
+fn count(model: &mut Model, key: &CallKey, settled: &CallEnd) {
+    let (Some(held), Some(before)) = (model.queue.call(key), &model.card.before) else { return };
+    let (call, mut before) = (&held.snapshot, before.clone());
+    let Some(verdict) = settled.verdict.filter(|_| settled.by == By::Operator) else { return };
+    if (&before.server, &before.tool) != (&call.server, &call.tool) {
+        return;
+    }
+    match verdict {
+        VerdictWord::Approve => before.approved += 1,
+        VerdictWord::Deny => before.denied += 1,
+    }
+    before.last = Some((verdict, settled.who.clone(), settled.time));
+    model.card.before = Some(before);
 }
 
 /// Says what became of the call that this console decided last, unless another note is shown.

@@ -99,6 +99,10 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
                 _ => offer.tool == ToolOffer::Likely,
             });
         }
+        (Action::StopAsking, Place::Rule) => return None,
+        (Action::StopAsking, _) => {
+            return usual(model.queue.selection().is_some_and(|held| held.snapshot.danger.is_none()));
+        }
         (Action::NextServer, _) => return usual(model.queue.sort == Sort::Server),
         (Action::Number, _) => {
             let offer = if let Some(Overlay::Rule(maker)) = &model.overlay { maker.offer() } else { None };

@@ -1,6 +1,7 @@
 //! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time; and calls
 //! that are decided together.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use ratatui::layout::Rect;
@@ -35,6 +36,15 @@ pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
     let width = usize::from(area.width);
     let mut rows = vec![title(model, (all.len(), lines.count()), shown, width)];
     let widths = Widths::of(model, &queue, width, lines.names_servers());
+    // In a short queue a row says the same wherever the list is scrolled.
+    let near: Vec<usize> = match all.len() {
+        ..=SHORT => (0..all.len()).collect(),
+        _ => {
+            on_screen.iter().filter_map(|line| if let QueueLine::Row(row) = line { Some(*row) } else { None }).collect()
+        }
+    };
+    let groups: Vec<Group<'_>> = near.iter().filter_map(|row| model.queue.group(&all, *row)).collect();
+    let mut tellings: HashMap<usize, Row> = near.into_iter().zip(widths.tellings(&groups)).collect();
     let mut selected = None;
     for line in &on_screen {
         if matches!(line, QueueLine::Row(row) if here == Some(*row)) {
@@ -42,7 +52,8 @@ pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
         }
         let row = match line {
             QueueLine::Row(row) => {
-                model.queue.group(&all, *row).map(|group| widths.row(model, &group, here == Some(*row)))
+                let group = model.queue.group(&all, *row).zip(tellings.remove(row));
+                group.map(|(group, telling)| widths.row(model, &group, telling, here == Some(*row)))
             }
             QueueLine::Server(of) => {
                 let is_open = here.is_some_and(|row| of.contains(&row));
@@ -120,6 +131,8 @@ enum FirstColumn {
     Server(NameColumn),
 }
 
+/// The rows of a short queue.
+const SHORT: usize = 200;
 /// Marker, risk and the gap behind it.
 const LEADING: usize = 2 + risk::WIDEST + 1;
 /// A bar and the time left; if something else would be cut for the bar, only the time.
@@ -183,7 +196,13 @@ impl Widths {
         columns.left(if self.tool.width > 0 { 2 } else { 1 }, self.about, "").rest(0)
     }
 
-    fn row(&self, model: &Model, group: &Group<'_>, here: bool) -> Row {
+    /// What each of these rows says its call is about.
+    fn tellings(&self, shown: &[Group<'_>]) -> Vec<Row> {
+        let room = |group: &Group<'_>| self.about.saturating_sub(times(group, self.about).width());
+        apart(&shown.iter().map(|group| (group.lead, room(group))).collect::<Vec<_>>())
+    }
+
+    fn row(&self, model: &Model, group: &Group<'_>, telling: Row, here: bool) -> Row {
         let held = group.lead;
         let snapshot = &held.snapshot;
         let marker = match (here, model.queue.marked.contains(&held.key)) {
@@ -197,8 +216,8 @@ impl Widths {
         // If there is no room for both, the tool's name takes the place of an unknown target.
         let about = match snapshot.target {
             None if self.tool.width == 0 => foreign(Tone::Strong, &snapshot.tool),
-            Some(_) if self.tool.width == 0 => beside_tool(&snapshot.tool, telling(held, room), room),
-            _ => telling(held, room),
+            Some(_) if self.tool.width == 0 => beside_tool(&snapshot.tool, telling, room),
+            _ => telling,
         };
         self.columns().row([
             marker,
@@ -248,6 +267,59 @@ fn telling(held: &Held, room: usize) -> Row {
         // Our own words begin with what matters.
         None => foreign(Tone::Ours, &held.snapshot.effect).elided(room, room),
     }
+}
+
+/// What each call is about, in its room. What calls of one tool begin with in common becomes `…` where they must be cut,
+/// and again where the cut would make calls look alike that are not: the room is for what differs.
+fn apart(calls: &[(&Held, usize)]) -> Vec<Row> {
+    /// The calls that look alike after a cut have more in common than after the one before.
+    const CUTS: usize = 4;
+    let text = |at: usize| about(calls[at].0);
+    let is_cut = |at: &usize| foreign(Tone::Ours, text(*at)).width() > calls[*at].1;
+    let mut rows: Vec<Row> = calls.iter().map(|(held, room)| telling(held, *room)).collect();
+    let mut alike: HashMap<(&str, &str, String), Vec<usize>> = HashMap::new();
+    for at in (0..calls.len()).filter(is_cut) {
+        let call = &calls[at].0.snapshot;
+        alike.entry((&call.server, &call.tool, String::new())).or_default().push(at);
+    }
+    for _ in 0..CUTS {
+        for members in alike.into_values() {
+            let differing = members.iter().filter(|at| text(**at) != text(members[0]));
+            let Some(common) = differing.map(|at| shared(text(members[0]), text(*at))).min() else { continue };
+            if common < 2 {
+                continue;
+            }
+            for at in members {
+                let room = calls[at].1;
+                let rest = foreign(Tone::Ours, &text(at)[from(text(at), common, room.saturating_sub(1))..]);
+                rows[at] = quiet("…").joined(rest.elided(room.saturating_sub(1), room * 2 / 3)).clipped(room);
+            }
+        }
+        alike = HashMap::new();
+        for at in (0..calls.len()).filter(is_cut) {
+            let call = &calls[at].0.snapshot;
+            alike.entry((&call.server, &call.tool, rows[at].text())).or_default().push(at);
+        }
+    }
+    rows
+}
+
+/// Where a text that may be cut at `common` begins: as many words before that as have room.
+fn from(text: &str, common: usize, room: usize) -> usize {
+    let fits = |at: &usize| foreign(Tone::Ours, &text[*at..]).width() <= room;
+    let places = text[..common].char_indices().rev().map(|(at, _)| at).take_while(fits);
+    let begins = |at: &usize| !text[..*at].ends_with(char::is_alphanumeric);
+    places.filter(begins).last().unwrap_or(common)
+}
+
+/// How many bytes two texts begin with in common, up to where a word or a name in a path begins.
+fn shared(one: &str, other: &str) -> usize {
+    /// A longer word is cut where it differs.
+    const NAME: usize = 16;
+    let same = one.char_indices().zip(other.chars()).find(|((_, a), b)| a != b);
+    let end = same.map_or(one.len().min(other.len()), |((at, _), _)| at);
+    let begins = one[..end].char_indices().rev().take(NAME).find(|(_, c)| !c.is_alphanumeric());
+    begins.map_or(end, |(at, c)| at + c.len_utf8())
 }
 
 /// The time left as a bar and as a number, or the call's state.
