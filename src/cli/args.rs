@@ -13,6 +13,7 @@ use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
 use crate::cli::look::LookOptions;
 use crate::cli::rules::options::RulesCommand;
+use crate::cli::signers::SignersCommand;
 use crate::cli::waiting::WaitingOptions;
 use crate::cli::wrap::WrapOptions;
 
@@ -113,6 +114,12 @@ Examples:
     #[command(after_help = "Example:
   tmux:      set -g status-right '#(mcp-approve waiting)'")]
     Waiting(WaitingOptions),
+    /// Shows who may sign verdicts here, and what each key is worth
+    #[command(after_help = "`mcp-approve help signing` says what a signed verdict is, and what it protects.")]
+    Signers {
+        #[command(subcommand)]
+        command: Option<SignersCommand>,
+    },
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(
         after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list. \

@@ -14,6 +14,7 @@ pub mod look;
 mod manifest;
 pub mod prose;
 pub mod rules;
+pub mod signers;
 pub mod tools;
 mod waiting;
 pub mod wrap;
@@ -25,13 +26,14 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::cli::args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
+use crate::cli::args::{Cli, Command, Output, ToolsCommand, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
 use crate::cli::look::{First, Here, Look, paged, visible};
 use crate::cli::prose::Prose;
 use crate::cli::rules::options::RulesCommand;
+use crate::cli::signers::SignersCommand;
 use crate::cli::wrap::WrapOptions;
 use crate::console::outside::Process;
 use crate::console::settings;
@@ -154,6 +156,10 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => waiting::run(options, &places?, now(), out),
+        Command::Signers { command } => {
+            let command = command.unwrap_or(SignersCommand::List(Output::default()));
+            signers::run(&command, Here { places: &places?, now: now() }, out)
+        }
         Command::Install(options) => install::install(&options, Here { places: &places?, now: now() }, out),
         Command::Uninstall(options) => install::uninstall(&options, Here { places: &places?, now: now() }, out),
         Command::Doctor(options) => doctor::run(&options, &places?, out),
