@@ -13,7 +13,6 @@ use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
 use crate::cli::look::LookOptions;
 use crate::cli::rules::options::RulesCommand;
-use crate::cli::signers::SignersCommand;
 use crate::cli::waiting::WaitingOptions;
 use crate::cli::wrap::WrapOptions;
 
@@ -162,6 +161,26 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoAgent(AgentArgs),
     #[command(hide = true)]
     DemoConsole,
+}
+
+/// What to do with signers.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SignersCommand {
+    /// Lists who may sign verdicts, and what each key is worth
+    List(Output),
+    /// Signs a made-up verdict with your key, and checks it as a wrapper would
+    #[command(after_help = "Examples:
+  mcp-approve signers test
+  mcp-approve signers test --key ~/.ssh/id_ed25519_sk.pub")]
+    Test(SignersTestOptions),
+}
+
+/// Which key to try to sign with.
+#[derive(Clone, Debug, Args)]
+pub struct SignersTestOptions {
+    /// The public key to sign with; without it, the first in the list that is yours
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key: Option<PathBuf>,
 }
 
 /// What to do with tools.

@@ -26,14 +26,13 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::cli::args::{Cli, Command, Output, ToolsCommand, ToolsSearchOptions};
+use crate::cli::args::{Cli, Command, Output, SignersCommand, ToolsCommand, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
 use crate::cli::look::{First, Here, Look, paged, visible};
 use crate::cli::prose::Prose;
 use crate::cli::rules::options::RulesCommand;
-use crate::cli::signers::SignersCommand;
 use crate::cli::wrap::WrapOptions;
 use crate::console::outside::Process;
 use crate::console::settings;

@@ -1,15 +1,14 @@
 //! `mcp-approve signers`: who may sign verdicts here, what each key is worth, and one signature made and checked for a try.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueHint};
 use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;
 use crate::audit::recording::random;
-use crate::cli::args::Output;
+use crate::cli::args::{Output, SignersCommand, SignersTestOptions};
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, Look, json_array, json_lines, shown, visible};
 use crate::home::signers::{InForce, KEYGEN, keygen, load};
@@ -22,26 +21,6 @@ use crate::signing::verdict::{Attested, Evidence, Expected, SignedVerdict, Spent
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
-
-/// What to do with signers.
-#[derive(Clone, Debug, Subcommand)]
-pub enum SignersCommand {
-    /// Lists who may sign verdicts, and what each key is worth
-    List(Output),
-    /// Signs a made-up verdict with your key, and checks it as a wrapper would
-    #[command(after_help = "Examples:
-  mcp-approve signers test
-  mcp-approve signers test --key ~/.ssh/id_ed25519_sk.pub")]
-    Test(TestOptions),
-}
-
-/// Which key to try.
-#[derive(Clone, Debug, Args)]
-pub struct TestOptions {
-    /// The public key to sign with; without it, the first in the list that is yours
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub key: Option<PathBuf>,
-}
 
 /// Runs one command.
 pub(super) fn run(command: &SignersCommand, here: Here<'_>, out: &mut dyn Write) -> Exit {
@@ -170,7 +149,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-fn test(in_force: &InForce, options: &TestOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+fn test(in_force: &InForce, options: &SignersTestOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let key = chosen(in_force, options.key.as_deref(), here.now)?;
     let program = keygen(Path::new(KEYGEN)).map_err(|why| {
         Error::wrong(why, "install OpenSSH's client; only a program that root alone can change is run to sign")
