@@ -10,7 +10,7 @@ use crate::audit::moment::rfc3339;
 use crate::audit::recording::random;
 use crate::cli::args::{Output, SignersCommand, SignersTestOptions};
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{Here, Look, json_array, json_lines, shown, visible};
+use crate::cli::look::{Here, JsonForm, Look, json_rows, shown, visible};
 use crate::home::signers::{InForce, KEYGEN, keygen, load};
 use crate::home::user;
 use crate::operator::sign::{OwnKey, Prompts, Signing, own_keys, public_key, ssh_folder};
@@ -56,12 +56,8 @@ fn list(in_force: Option<&InForce>, output: Output, here: Here<'_>, out: &mut dy
         .collect();
     if output.json || output.jsonl {
         let file = in_force.map(|in_force| in_force.file.display().to_string());
-        let rows = entries.iter().map(|listed| listed.json(file.as_deref()).to_string());
-        if output.json {
-            json_array(rows, out)?;
-        } else {
-            json_lines(rows, out)?;
-        }
+        let rows = entries.iter().map(|listed| listed.json(file.as_deref()));
+        json_rows(rows, if output.json { JsonForm::Array } else { JsonForm::Lines }, out)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some(in_force) = in_force else {
