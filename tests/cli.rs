@@ -11,6 +11,7 @@ mod man;
 mod recorded;
 mod remote;
 mod rules;
+mod signers;
 mod terminal;
 mod wrapped;
 

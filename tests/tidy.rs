@@ -20,12 +20,15 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("audit", &["wire", "behavior", "policy"]),
     ("gate", &["wire", "signing", "mcp", "capability", "behavior", "policy", "audit"]),
     ("pins", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
-    ("home", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins"]),
+    ("home", &["wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins"]),
     ("link", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("text", &["wire"]),
     (
         "operator",
-        &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link", "text"],
+        &[
+            "wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts",
+            "link", "text",
+        ],
     ),
     (
         "console",
@@ -39,8 +42,8 @@ const LAYERS: [(&str, &[&str]); 17] = [
     (
         "cli",
         &[
-            "wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "link", "console", "interpose", "pins",
-            "home", "hosts", "text", "operator",
+            "wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "link", "console",
+            "interpose", "pins", "home", "hosts", "text", "operator",
         ],
     ),
 ];

@@ -69,7 +69,7 @@ fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
 }
 
 /// Random bytes from the system.
-pub(super) fn random<const N: usize>() -> io::Result<[u8; N]> {
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(bytes)

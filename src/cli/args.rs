@@ -113,6 +113,12 @@ Examples:
     #[command(after_help = "Example:
   tmux:      set -g status-right '#(mcp-approve waiting)'")]
     Waiting(WaitingOptions),
+    /// Shows who may sign verdicts here, and what each key is worth
+    #[command(after_help = "`mcp-approve help signing` says what a signed verdict is, and what it protects.")]
+    Signers {
+        #[command(subcommand)]
+        command: Option<SignersCommand>,
+    },
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(
         after_help = "Without --all, --host or --server it lists the servers; at a terminal you pick from the list. \
@@ -155,6 +161,26 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoAgent(AgentArgs),
     #[command(hide = true)]
     DemoConsole,
+}
+
+/// What to do with signers.
+#[derive(Clone, Debug, Subcommand)]
+pub enum SignersCommand {
+    /// Lists who may sign verdicts, and what each key is worth
+    List(Output),
+    /// Signs a made-up verdict with your key, and checks it as a wrapper would
+    #[command(after_help = "Examples:
+  mcp-approve signers test
+  mcp-approve signers test --key ~/.ssh/id_ed25519_sk.pub")]
+    Test(SignersTestOptions),
+}
+
+/// Which key to try to sign with.
+#[derive(Clone, Debug, Args)]
+pub struct SignersTestOptions {
+    /// The public key to sign with; without it, the first in the list that is yours
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub key: Option<PathBuf>,
 }
 
 /// What to do with tools.

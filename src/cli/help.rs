@@ -13,7 +13,7 @@ use crate::console::keymap;
 use crate::policy::reading::nearest;
 
 /// Each topic's name and text.
-pub const TOPICS: [(&str, &str); 13] = [
+pub const TOPICS: [(&str, &str); 14] = [
     ("hosts", include_str!("../../assets/help/hosts.md")),
     ("judging", include_str!("../../assets/help/judging.md")),
     ("keys", include_str!("../../assets/help/keys.md")),
@@ -25,6 +25,7 @@ pub const TOPICS: [(&str, &str); 13] = [
     ("tools", include_str!("../../assets/help/tools.md")),
     ("capabilities", include_str!("../../assets/help/capabilities.md")),
     ("config", include_str!("../../assets/help/config.md")),
+    ("signing", include_str!("../../assets/help/signing.md")),
     ("trust", include_str!("../../assets/help/trust.md")),
     ("places", include_str!("../../assets/help/places.md")),
 ];

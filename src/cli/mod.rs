@@ -14,6 +14,7 @@ pub mod look;
 mod manifest;
 pub mod prose;
 pub mod rules;
+pub mod signers;
 pub mod tools;
 mod waiting;
 pub mod wrap;
@@ -25,7 +26,7 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
-use crate::cli::args::{Cli, Command, ToolsCommand, ToolsSearchOptions};
+use crate::cli::args::{Cli, Command, Output, SignersCommand, ToolsCommand, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
@@ -154,6 +155,10 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => waiting::run(options, &places?, now(), out),
+        Command::Signers { command } => {
+            let command = command.unwrap_or(SignersCommand::List(Output::default()));
+            signers::run(&command, Here { places: &places?, now: now() }, out)
+        }
         Command::Install(options) => install::install(&options, Here { places: &places?, now: now() }, out),
         Command::Uninstall(options) => install::uninstall(&options, Here { places: &places?, now: now() }, out),
         Command::Doctor(options) => doctor::run(&options, &places?, out),

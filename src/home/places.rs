@@ -52,7 +52,7 @@ pub fn under(home: Option<&Path>, hint: &str) -> String {
 
 /// The commands that work under a home.
 pub const COMMANDS: &[&str] =
-    &["wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "install", "uninstall"];
+    &["wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "signers", "install", "uninstall"];
 
 impl PlaceError {
     pub fn hint(&self) -> String {
@@ -116,12 +116,14 @@ impl Places {
         self.config.join("policy.toml")
     }
 
-    /// The machine's policy, which its administrator writes.
+    /// The folder of what the machine's administrator writes.
+    pub fn system_dir(&self) -> PathBuf {
+        self.root.as_ref().map_or_else(|| PathBuf::from("/etc/mcp-approve"), |root| root.join("etc"))
+    }
+
+    /// The machine's policy.
     pub fn system_policy_file(&self) -> PathBuf {
-        match &self.root {
-            None => PathBuf::from("/etc/mcp-approve/policy.toml"),
-            Some(root) => root.join("etc/policy.toml"),
-        }
+        self.system_dir().join("policy.toml")
     }
 
     /// Checks owner and mode of the configuration folder, where there is one.

@@ -9,6 +9,7 @@ pub mod pinned;
 pub mod record_row;
 pub mod rule_book;
 pub mod settle;
+pub mod sign;
 pub mod trial;
 pub mod tried;
 
