@@ -12,7 +12,15 @@ const LAYERS: [&str; 17] = [
 ];
 
 /// Files or rooms that import each other, and why that is as it should be.
-const RECURSIONS: [(&[&str], &str); 7] = [
+const RECURSIONS: [(&[&str], &str); 9] = [
+    (
+        &[
+            "behavior::arguments", "behavior::arguments::key", "behavior::arguments::sql",
+            "behavior::arguments::sql::gate", "behavior::arguments::sql::outline", "behavior::arguments::walk",
+        ],
+        UNDER_PARENT,
+    ),
+    (&["policy::import", "policy::import::gemini", "policy::import::hosts"], UNDER_PARENT),
     (
         &[
             "behavior::voters",
@@ -33,10 +41,10 @@ const RECURSIONS: [(&[&str], &str); 7] = [
     ),
     (
         &[
-            "cli", "cli::doctor", "cli::rules", "cli::rules::add", "cli::rules::alter", "cli::rules::edit",
-            "cli::rules::explain", "cli::rules::past", "cli::tools", "cli::tools::agreed", "cli::tools::list",
-            "cli::tools::review", "cli::tools::search", "cli::tools::show", "cli::tools::transfer", "cli::demo",
-            "cli::demo::agent", "cli::lattice", "cli::lattice::caps", "cli::log", "cli::log::export",
+            "cli", "cli::doctor", "cli::doctor::listed", "cli::rules", "cli::rules::add", "cli::rules::alter",
+            "cli::rules::edit", "cli::rules::explain", "cli::rules::past", "cli::tools", "cli::tools::agreed",
+            "cli::tools::list", "cli::tools::review", "cli::tools::search", "cli::tools::show", "cli::tools::transfer",
+            "cli::demo", "cli::demo::agent", "cli::lattice", "cli::lattice::caps", "cli::log", "cli::log::export",
             "cli::log::stats", "cli::log::verify",
         ],
         UNDER_PARENT,
