@@ -44,7 +44,10 @@ pub enum LogRequest {
     Hosts,
     Recent,
     /// What operators decided of calls of this tool.
-    Before { server: String, tool: String },
+    Before {
+        server: String,
+        tool: String,
+    },
     /// The operator has dismissed the tour.
     TourSeen,
     /// Tries something on past calls; another thread does that.

@@ -214,7 +214,7 @@ fn b6_nothing_is_cut_silently_and_danger_is_read_to_its_last_line() {
     desk.hold(call);
     desk.look();
     let below = desk.line("more lines below");
-    assert!(below.contains(" … 530 more lines below · arguments 4,835 bytes"), "{below}");
+    assert!(below.contains(" … 532 more lines below · arguments 4,835 bytes"), "{below}");
     let rows = desk.model.card.laid.as_ref().unwrap().window(0, 80);
     assert!(rows.iter().any(|row| row.text().contains("text, 4,324 bytes, 501 lines")));
     assert!(rows.iter().any(|row| row.text().contains("… 462 more commands in the arguments below, 1 of them marked")));
