@@ -236,6 +236,10 @@ fn one_row_says_what_was_decided_of_the_tool_before() {
         desk.line(" before").trim_end(),
         " before      approved 13×, denied 1× here; last approved by b␛ob, 0s ago"
     );
+    let mut none = Desk::connected(80, 24);
+    none.hold(write("filesystem-1"));
+    none.send(Msg::Found(Finding::NoLog));
+    assert!(none.line(" before").contains("no operator decided a call of this tool"));
     // It is about this tool alone.
     desk.hold(delete("filesystem-3"));
     desk.keys("j");

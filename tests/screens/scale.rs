@@ -335,12 +335,15 @@ fn the_key_line_says_what_a_key_does_here_and_now() {
     assert!(!desk.line("a approve  d deny").contains("Enter"), "what is open is not opened");
 }
 
+/// What the call of this number is about, with this subject.
+type Target = fn(usize, &str) -> String;
+
 /// Sixty calls of six servers as agents make them: what they have in common is cut, never what differs.
 #[test]
 fn rows_tell_calls_apart() {
     let subjects =
         ["parse dates", "name the log", "drop the cache", "read less", "fix the test", "say why", "one table"];
-    let scenes: [(&str, &str, fn(usize, &str) -> String); 6] = [
+    let scenes: [(&str, &str, Target); 6] = [
         ("git", "git_commit", |n, subject| {
             format!("/home/ada/work/shop/backend — message = \"feat(orders): {subject} ({n})\"")
         }),

@@ -10,7 +10,7 @@ use crate::audit::query::{CallRows, Place};
 use crate::audit::record::{Kind, Outcome};
 use crate::console::model::{EntrySource, Model, Opens, Overlay, Passed, RuleStage, Window};
 use crate::link::message::{Activity, ActivityKind, Direction};
-use crate::operator::found::{Edge, Finding, Line, LogRows, Page, Progress};
+use crate::operator::found::{Before, Edge, Finding, Line, LogRows, Page, Progress};
 use crate::operator::tried::{self, Attempt, Examined, Tried};
 
 /// Records that are kept in memory.
@@ -59,6 +59,8 @@ pub(super) fn take(model: &mut Model, finding: Finding) {
         }
         Finding::NoLog => {
             model.log.missing = true;
+            let asked = model.card.asked_before.clone();
+            model.card.before = asked.map(|(server, tool, _)| Before { server, tool, ..Before::default() });
             (model.log.window.awaits, model.log.window.looked) = (None, model.now);
         }
     }
