@@ -160,12 +160,12 @@ impl Calls {
 
     /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: StageKind + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
-        self.rows.iter().filter_map(|(_, row)| Some((&row.0, S::from_ref(&row.1)?)))
+        self.rows.values().filter_map(|row| Some((&row.0, S::from_ref(&row.1)?)))
     }
 
     /// The numbers of the calls that have left the table since this was last called.
     pub fn left(&mut self) -> Vec<u64> {
-        self.taken.extract_if(.., |_| true).filter(|number| self.rows.get(number).is_none()).collect()
+        self.taken.extract_if(.., |_| true).filter(|number| !self.rows.contains_key(number)).collect()
     }
 
     /// Forgets which calls have left, where no one will ask.
