@@ -7,6 +7,7 @@ mod index;
 mod journal;
 mod journal_sync;
 mod log;
+mod loss;
 mod noted;
 mod processes;
 mod redact;

@@ -13,6 +13,24 @@ pub const GENESIS: Digest = Digest::from_bytes(*b"mcp-approve audit chain, genes
 /// The random name of a journal, or of another writer of the log.
 pub type Writer = [u8; 16];
 
+/// The name of a journal of this session: its first half tells of which, and `chance` tells it from the others.
+pub fn journal_name(session: &str, chance: [u8; 8]) -> Writer {
+    let mut name = [0; 16];
+    let (of_session, rest) = name.split_at_mut(8);
+    of_session.copy_from_slice(&mark(session));
+    rest.copy_from_slice(&chance);
+    name
+}
+
+/// Whether a writer is a journal of this session. Earlier versions named journals by chance alone.
+pub fn is_of(writer: &[u8], session: &str) -> bool {
+    writer.starts_with(&mark(session))
+}
+
+fn mark(session: &str) -> [u8; 8] {
+    *Digest::of(session.as_bytes()).as_bytes().first_chunk().unwrap_or(&[0; 8])
+}
+
 /// Which chain a link belongs to: the byte that leads what is hashed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]

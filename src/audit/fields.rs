@@ -305,6 +305,26 @@ impl Fields<'_> {
     }
 }
 
+/// What a record says of its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionTurn {
+    Start,
+    End,
+}
+
+/// Whether a body is of the start or end of a session; quickly, because every record is asked.
+pub fn session_turn(body: &[u8]) -> Option<SessionTurn> {
+    const TIME: usize = r#"{"time":"2026-11-21T10:00:00.000Z""#.len();
+    let kind = body.get(TIME..)?.strip_prefix(br#","kind":"server-"#)?;
+    if kind.starts_with(b"start\"") {
+        Some(SessionTurn::Start)
+    } else if kind.starts_with(b"end\"") {
+        Some(SessionTurn::End)
+    } else {
+        None
+    }
+}
+
 /// A number for a text, the same in every version (FNV-1a, 64 bits).
 pub fn number_of(text: &str) -> i64 {
     let hash = text

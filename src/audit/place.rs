@@ -195,6 +195,8 @@ pub enum StoreError {
     Busy { path: PathBuf },
     #[error("the audit log {path} is damaged: {why}")]
     Damaged { path: PathBuf, why: String },
+    #[error("the audit log {path} lost records while this process wrote to it: {why}")]
+    Lost { path: PathBuf, why: String },
     #[error("the audit log {path} failed: {why}")]
     Io { path: PathBuf, why: String },
 }
@@ -219,6 +221,9 @@ impl StoreError {
                 "look for a stopped mcp-approve process that holds the lock, and end it; if there is none, the disk is too slow"
             }
             Self::Damaged { .. } => "keep a copy, and move it and its audit.head away to begin a new log",
+            Self::Lost { .. } => {
+                "find out who removed or replaced it (mcp-approve log verify), then start this server again"
+            }
             Self::Io { .. } => "look at the disk and the folder, then try again",
         }
     }

@@ -157,7 +157,7 @@ pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified
         goes_on = goes_on && verifying.take(&row).is_continue();
         if search.takes(row.body) { see(row) } else { ControlFlow::Continue(()) }
     })?;
-    Ok(verifying.done())
+    verifying.done(reader)
 }
 
 /// The record of this number.

@@ -6,7 +6,7 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use super::chain::Writer;
+use super::chain::{Writer, journal_name};
 use super::place::open_own;
 use super::record::Entry;
 use super::redact::Redactor;
@@ -38,13 +38,22 @@ impl Recording {
     /// # Errors
     /// Why nothing can be recorded, and what to do.
     pub fn open(log: &Path, key: &Path) -> Result<Self, RecordingError> {
-        let store = Store::open(log, random_writer()?)?;
-        Ok(Self { store, redactor: redactor(key)? })
+        Self::with(log, key, random().map_err(RecordingError::Chance)?)
     }
 
-    /// Makes a journal.
-    pub fn journal(&mut self) -> Result<Journal, RecordingError> {
-        Ok(self.store.journal(random_writer()?)?)
+    /// The same for a wrapper: its records are known as those of this session.
+    pub fn of_session(log: &Path, key: &Path, session: &str) -> Result<Self, RecordingError> {
+        Self::with(log, key, journal_name(session, random().map_err(RecordingError::Chance)?))
+    }
+
+    fn with(log: &Path, key: &Path, writer: Writer) -> Result<Self, RecordingError> {
+        Ok(Self { store: Store::open(log, writer)?, redactor: redactor(key)? })
+    }
+
+    /// Makes a journal of this session.
+    pub fn journal(&mut self, session: &str) -> Result<Journal, RecordingError> {
+        let chance = random().map_err(RecordingError::Chance)?;
+        Ok(self.store.journal(journal_name(session, chance))?)
     }
 
     /// Records entries that no call waits for, and syncs them.
@@ -57,10 +66,6 @@ impl Recording {
         }
         Ok(self.store.sync()?)
     }
-}
-
-fn random_writer() -> Result<Writer, RecordingError> {
-    random().map_err(RecordingError::Chance)
 }
 
 fn redactor(key: &Path) -> Result<Redactor, RecordingError> {

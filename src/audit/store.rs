@@ -4,6 +4,7 @@
 //! all of them in one chain: [`Store::fold`] moves them there, a batch in one transaction under the lock file, and whoever
 //! opens the log first folds what dead wrappers left. SQLite's automatic checkpoints are off, so that no fold pays for one.
 
+mod frames;
 pub(super) mod index_db;
 mod journal;
 mod leftover;
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 
 pub use super::body::JournalPart;
 use super::body::write_body;
-use super::chain::Writer;
+use super::chain::{Head, Writer};
 use super::place::{self, Held, Identity, Lock};
 use super::record::Entry;
 use super::redact::Redactor;
@@ -41,6 +42,8 @@ pub struct Store {
     path: PathBuf,
     writer: Writer,
     open: Option<Open>,
+    /// The head that this process saw last: a log without it lost records.
+    known: Head,
     /// Whether something was recorded since the head was noted.
     unnoted: bool,
     noted_at: Option<Instant>,
@@ -49,8 +52,9 @@ pub struct Store {
 impl Store {
     /// Opens the log, makes it where there is none, and folds what dead wrappers left.
     pub fn open(path: &Path, writer: Writer) -> Result<Self, StoreError> {
-        let open = Some(Open::new(path)?);
-        Ok(Self { path: path.to_path_buf(), writer, open, unnoted: false, noted_at: None })
+        let open = Open::new(path)?;
+        let known = open.state.head()?;
+        Ok(Self { path: path.to_path_buf(), writer, open: Some(open), known, unnoted: false, noted_at: None })
     }
 
     /// Makes a journal for this wrapper. `writer` is its name: random and unique.
@@ -137,10 +141,15 @@ impl Store {
 
     /// Does something with the log under the lock between writers.
     fn locked<T>(&mut self, act: impl FnOnce(&mut State, &Held) -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.with(|open| {
+        let known = self.known;
+        let (done, head) = self.with(|open| {
             let held = open.lock.hold()?;
-            act(&mut open.state, &held)
-        })
+            open.state.must_have(known)?;
+            let done = act(&mut open.state, &held)?;
+            Ok((done, open.state.head()?))
+        })?;
+        self.known = head;
+        Ok(done)
     }
 
     /// Does something with the open log; closes it on an error, so that SQLite rolls back whatever was begun.
@@ -148,6 +157,9 @@ impl Store {
         // Closed before it is opened again: within one process SQLite shares its memory between both.
         let mut open = match self.open.take().filter(Open::is_in_place) {
             Some(open) => open,
+            None if self.known != Head::EMPTY && place::identity(&self.path).is_none() => {
+                return Err(StoreError::Lost { path: self.path.clone(), why: "it was removed".to_owned() });
+            }
             None => Open::new(&self.path)?,
         };
         let done = act(&mut open)?;

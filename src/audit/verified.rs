@@ -1,9 +1,12 @@
-//! Verifies the log whole: record after record, against the note of its head, and against a link noted elsewhere. Owns no
+//! Verifies the log whole: record after record, against the note of its head, against a link noted elsewhere, and
+//! against the journals beside it: a session without an end must have one. Owns no
 //! SQL and no wording; what it reads is not trusted.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::chain::{Break, Head, Row, Verifier};
+use super::chain::{Break, Head, Row, Verifier, is_of};
+use super::fields::{Fields, SessionTurn, session_turn};
 use super::store::noted::Noted;
 use super::store::{ReadOrder, Reader, StoreError};
 use crate::wire::digest::Digest;
@@ -18,6 +21,75 @@ pub struct Verified {
     /// are there.
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
+    pub unended: Unended,
+}
+
+/// Sessions that began, and neither ended nor run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unended {
+    /// Their journals are gone: their last records were removed before they reached the log.
+    pub lost: Vec<SessionStart>,
+    /// How many are of earlier versions, which did not record the end of a wrapper that was killed.
+    pub earlier: u64,
+}
+
+/// The start of a session. All of it is foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionStart {
+    pub seq: i64,
+    pub time: String,
+    pub server: String,
+    pub session: String,
+    /// Whether it names its journals by its session.
+    names_journals: bool,
+}
+
+/// The sessions that have no end in the records that were read.
+#[derive(Clone, Debug, Default)]
+pub struct OpenSessions(BTreeMap<String, SessionStart>);
+
+impl OpenSessions {
+    /// Takes the next record, the oldest first.
+    pub fn take(&mut self, row: &Row<'_>) {
+        let Some(turn) = session_turn(row.body) else { return };
+        let Some(fields) = Fields::of(row.body) else { return };
+        match turn {
+            SessionTurn::End => drop(self.0.remove(&*fields.session)),
+            SessionTurn::Start => {
+                let start = SessionStart {
+                    seq: row.seq,
+                    time: fields.time.into_owned(),
+                    server: fields.server.into_owned(),
+                    session: fields.session.to_string(),
+                    names_journals: is_of(row.writer, &fields.session),
+                };
+                self.0.insert(fields.session.into_owned(), start);
+            }
+        }
+    }
+
+    /// Those that do not run: no journal of theirs is beside the log. `read` is the last record that was taken.
+    pub fn unended(mut self, reader: &Reader, read: u64) -> Result<Unended, StoreError> {
+        if self.0.is_empty() {
+            return Ok(Unended::default());
+        }
+        let journals = reader.journals()?;
+        // A journal is removed once the log has all of it: the end of a session without one is in the log by now.
+        reader.each_from(ReadOrder::OldestFirst, read + 1, u64::MAX, &mut |row| {
+            self.take(&row);
+            ControlFlow::Continue(())
+        })?;
+        let mut unended = Unended::default();
+        for start in self.0.into_values() {
+            if !start.names_journals {
+                unended.earlier += 1;
+            } else if !journals.iter().any(|journal| is_of(journal, &start.session)) {
+                unended.lost.push(start);
+            }
+        }
+        unended.lost.sort_by_key(|start| start.seq);
+        Ok(unended)
+    }
 }
 
 /// What follows a break.
@@ -59,12 +131,15 @@ pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u6
         }
         flow
     })?;
-    Ok(verifying.done())
+    verifying.done(reader)
 }
 
 /// What is known while the records come, the oldest first.
 pub(super) struct Verifying {
     verifier: Verifier,
+    sessions: OpenSessions,
+    /// The last record that was taken.
+    read: u64,
     expected: Option<Digest>,
     anchor: Anchor,
     broken: Option<Break>,
@@ -77,11 +152,14 @@ pub(super) struct Verifying {
 impl Verifying {
     pub(super) fn new(expected: Option<Digest>) -> Self {
         let anchor = expected.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-        Self { verifier: Verifier::default(), expected, anchor, broken: None, holds: None, changed: Some(0) }
+        let (verifier, sessions) = (Verifier::default(), OpenSessions::default());
+        Self { verifier, sessions, read: 0, expected, anchor, broken: None, holds: None, changed: Some(0) }
     }
 
     /// Takes the next record; breaks off once nothing more can be checked.
     pub(super) fn take(&mut self, row: &Row<'_>) -> ControlFlow<()> {
+        self.sessions.take(row);
+        self.read = u64::try_from(row.seq).unwrap_or(self.read);
         let found = match self.verifier.take(row) {
             Ok(head) => {
                 if self.expected == Some(head.link) && self.broken.is_none() {
@@ -113,10 +191,11 @@ impl Verifying {
         }
     }
 
-    pub(super) fn done(self) -> Verified {
+    pub(super) fn done(self, reader: &Reader) -> Result<Verified, StoreError> {
         let last = self.verifier.head();
         let beyond = self.changed.filter(|_| self.broken.is_some()).map(|changed| Beyond { changed, head: last });
-        Verified { head: self.holds.unwrap_or(last), broken: self.broken, beyond, anchor: self.anchor }
+        let unended = self.sessions.unended(reader, self.read)?;
+        Ok(Verified { head: self.holds.unwrap_or(last), broken: self.broken, beyond, anchor: self.anchor, unended })
     }
 }
 

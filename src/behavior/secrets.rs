@@ -11,6 +11,8 @@ use data_encoding::BASE64;
 use regex::bytes::{Captures, Regex, RegexBuilder};
 use serde::Deserialize;
 
+use super::words::section;
+
 /// How far before a match its command or statement is read, and how far behind one where a secret is kept. In bytes: without a
 /// bound, each of many names in a long line would read that line again.
 const NEAR: usize = 1024;
@@ -30,7 +32,7 @@ pub fn is_secret_flag(argument: &str) -> bool {
 ///
 /// Each part of a clear text is clear. In JSON that holds for what the strings say, too, where nothing is escaped.
 pub fn is_clear(text: &str) -> bool {
-    PERHAPS.as_ref().is_some_and(|perhaps| !perhaps.is_match(text.as_bytes()))
+    PERHAPS.as_ref().is_some_and(|perhaps| !perhaps.is_match(text.as_bytes())) && phrases(text.as_bytes()).is_empty()
 }
 
 /// The spans of a text that look like secrets, in order, not overlapping. Linear in the text's length.
@@ -50,6 +52,13 @@ static NAMES: LazyLock<Option<KeyNames>> = LazyLock::new(|| FILE.as_ref()?.names
 static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| FILE.as_ref()?.rules().ok());
 
 const TEXT: &str = include_str!("../../assets/secrets.toml");
+/// The words of recovery phrases of wallets (BIP-39, English), in order.
+static RECOVERY: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    const WORDS: &str = section(include_str!("../../assets/words/recovery.txt"), "recovery");
+    WORDS.split_ascii_whitespace().collect()
+});
+/// How many words the shortest recovery phrase has.
+const PHRASE: usize = 12;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -70,6 +79,7 @@ struct KeyLists {
     whole: String,
     last: String,
     no_token: String,
+    ordinary: String,
 }
 
 #[derive(Deserialize)]
@@ -102,6 +112,7 @@ struct KeyNames {
 
 struct Rules {
     shapes: Vec<SecretShape>,
+    ordinary: Regex,
     bare: Regex,
     header: Regex,
     elsewhere: Regex,
@@ -135,7 +146,7 @@ impl SecretsFile {
     }
 
     fn names(&self) -> Result<KeyNames, regex::Error> {
-        let KeyLists { anywhere, whole, last, no_token } = &self.keys;
+        let KeyLists { anywhere, whole, last, no_token, .. } = &self.keys;
         let strict = last.split_ascii_whitespace().collect::<Vec<_>>().join("|");
         let (anywhere, whole, token) = (words(anywhere), words(whole), loose("token"));
         let key =
@@ -155,6 +166,10 @@ impl SecretsFile {
         };
         Ok(Rules {
             shapes: self.shapes.iter().map(shape).collect::<Result<_, _>>()?,
+            ordinary: self.regex(&format!(
+                "^ (?: {} ) [.!?]* $",
+                self.keys.ordinary.split_ascii_whitespace().map(regex::escape).collect::<Vec<_>>().join("|")
+            ))?,
             bare: self.regex(&format!("^ [\\t\\x20]* (?: {literal} | {bare} )"))?,
             header: self.regex(&format!("^ [\\t\\x20]* (?: {literal} | {header} )"))?,
             elsewhere: self.regex(&format!("^ [\\t\\x20]* [\"'\\\\]* (?: {elsewhere} )"))?,
@@ -199,6 +214,7 @@ impl Rules {
     /// The spans of all shapes, those that overlap as one.
     fn search(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut all: Vec<Range<usize>> = self.shapes.iter().flat_map(|shape| self.of_shape(shape, text)).collect();
+        all.extend(phrases(text));
         all.sort_unstable_by_key(|span| span.start);
         let mut merged: Vec<Range<usize>> = Vec::new();
         for span in all {
@@ -234,7 +250,14 @@ impl Rules {
         }
         let fails = |name, check: fn(&[u8]) -> bool| groups.name(name).is_some_and(|found| !check(found.as_bytes()));
         let is_pair = |pair: &[u8]| BASE64.decode(pair).is_ok_and(|pair| pair.contains(&b':'));
-        if fails("pair", is_pair) || fails("card", is_card) || fails("iban", is_iban) {
+        let is_ordinary = groups.name("said").is_some_and(|said| self.ordinary.is_match(said.as_bytes()));
+        let is_coded = |code: &[u8]| code.iter().any(u8::is_ascii_digit);
+        if is_ordinary
+            || fails("coded", is_coded)
+            || fails("pair", is_pair)
+            || fails("card", is_card)
+            || fails("iban", is_iban)
+        {
             return None;
         }
         match (1..groups.len()).rev().find_map(|group| groups.get(group)).filter(|last| Some(last.as_bytes()) != key) {
@@ -280,4 +303,43 @@ fn is_iban(text: &[u8]) -> bool {
     let (head, rest) = plain.split_at(plain.len().min(4));
     let values = rest.iter().chain(head).filter_map(|byte| char::from(*byte).to_digit(36));
     values.fold(0, |left, value| (left * if value < 10 { 10 } else { 100 } + value) % 97) == 1
+}
+
+/// Runs of at least [`PHRASE`] words of recovery phrases, with nothing between them but spaces, commas and numbers. A phrase has no
+/// word twice in a row.
+fn phrases(text: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut run, mut at) = (Vec::new(), Vec::<Range<usize>>::new(), 0);
+    for word in text.split(|byte| !byte.is_ascii_alphabetic()) {
+        let span = at..at + word.len();
+        at = span.end + 1;
+        if word.is_empty() {
+            continue;
+        }
+        let gap = &text[run.last().map_or(span.start, |last| last.end)..span.start];
+        let is_next = run.last().is_none_or(|last| &text[last.clone()] != word)
+            && gap.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'.' | b')' | b'0'..=b'9'));
+        if !is_next || !(3..=8).contains(&word.len()) {
+            found.extend(recovery(&run, text));
+            run.clear();
+        }
+        if (3..=8).contains(&word.len()) {
+            run.push(span);
+        }
+    }
+    found.extend(recovery(&run, text));
+    found
+}
+
+/// Those parts of a run of words that are all in the list, where they are long enough.
+fn recovery(run: &[Range<usize>], text: &[u8]) -> Vec<Range<usize>> {
+    if run.len() < PHRASE {
+        return Vec::new();
+    }
+    let is_known = |span: &Range<usize>| {
+        let word = text[span.clone()].to_ascii_lowercase();
+        RECOVERY.binary_search_by(|known| known.as_bytes().cmp(&word)).is_ok()
+    };
+    let parts = run.chunk_by(|one, next| is_known(one) == is_known(next));
+    let phrases = parts.filter(|part| part.len() >= PHRASE && part.first().is_some_and(is_known));
+    phrases.filter_map(|part| Some(part.first()?.start..part.last()?.end)).collect()
 }

@@ -20,6 +20,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::audit::record::{Entry, Kind};
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
+use crate::interpose::notice;
 pub use folding::{Ack, Done};
 use folding::{Fold, Folder, What, sync_all};
 
@@ -47,6 +48,8 @@ enum Place {
     Nowhere,
     /// The folding thread makes one.
     Coming,
+    /// The log lost records of ours: nothing is recorded any more, so no call goes on.
+    Lost(String),
     Here(Box<Open>),
 }
 
@@ -78,13 +81,19 @@ pub struct Scribe {
 
 impl Scribe {
     /// Starts the thread that opens the log, so starting costs the loop nothing. `path` is the log, or why there can be
-    /// none, and then every entry fails for that reason; `key_path` is the key of redaction (made when missing). What
-    /// the threads have done goes to the loop.
-    pub fn start(path: Result<PathBuf, String>, key_path: PathBuf, to_loop: UnboundedSender<Done>) -> Self {
+    /// none, and then every entry fails for that reason; `key_path` is the key of redaction (made when missing); `session`
+    /// is this run of the wrapper. What the threads have done goes to the loop.
+    pub fn start(
+        path: Result<PathBuf, String>,
+        key_path: PathBuf,
+        session: &str,
+        to_loop: UnboundedSender<Done>,
+    ) -> Self {
         let (folds, fold_jobs) = mpsc::channel();
         let (end, ended) = mpsc::channel();
         let folding = Arc::new(AtomicUsize::new(0));
-        let folder = Folder::new(path, key_path, fold_jobs, Arc::clone(&folding), to_loop.clone());
+        let folder =
+            Folder::new((path, key_path, session.to_owned()), fold_jobs, Arc::clone(&folding), to_loop.clone());
         let (mut threads, mut place) = (Vec::new(), Place::Coming);
         match start("audit fold", end.clone(), move || folder.work()) {
             Ok(thread) => threads.push(thread),
@@ -128,6 +137,7 @@ impl Scribe {
                 }
                 return synced;
             }
+            What::Journal(..) if matches!(self.place, Place::Lost(_)) => {}
             What::Journal(journal, redactor) => {
                 self.retire();
                 self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));
@@ -136,13 +146,14 @@ impl Scribe {
                 if let Place::Here(open) = &mut self.place {
                     // The grown journal stays in use.
                     open.replaced = false;
-                } else {
+                } else if !matches!(self.place, Place::Lost(_)) {
                     self.place = Place::Nowhere;
                     return self.fail_all(&why);
                 }
             }
             // The journal is folded before the next one is made.
             What::NotFolded => self.retire(),
+            What::Lost { why } => return self.stop(&why),
         }
         acks.extend(self.go_on(now));
         acks
@@ -200,6 +211,11 @@ impl Scribe {
             let open = match &mut self.place {
                 Place::Here(open) => open,
                 Place::Coming => break,
+                Place::Lost(why) => {
+                    let why = why.clone();
+                    acks.extend(self.fail_all(&why));
+                    break;
+                }
                 Place::Nowhere => {
                     self.place = Place::Coming;
                     if self.folds.send(Fold::Journal).is_err() {
@@ -232,7 +248,7 @@ impl Scribe {
         match &self.place {
             Place::Here(open) if open.journal.unfolded() >= FOLD_FROM => self.fold(),
             Place::Here(open) if open.journal.unfolded() > 0 => drop(self.fold_at.get_or_insert(now + FOLD_AFTER)),
-            Place::Here(_) | Place::Coming | Place::Nowhere => {}
+            Place::Here(_) | Place::Coming | Place::Nowhere | Place::Lost(_) => {}
         }
     }
 
@@ -243,8 +259,14 @@ impl Scribe {
             Ok(commit) => commit,
             Err(error) => {
                 tracing::error!(%error, "nothing was recorded");
+                let why = format!("{error}; {}", error.hint());
+                if let StoreError::Lost { .. } = error {
+                    let mut acks: Vec<_> = failed(why.clone());
+                    acks.extend(self.stop(&why));
+                    return acks;
+                }
                 self.retire();
-                return failed(format!("{error}; {}", error.hint()));
+                return failed(why);
             }
         };
         if let Place::Here(open) = &mut self.place
@@ -300,6 +322,16 @@ impl Scribe {
             // A journal that was asked for still comes.
             none => self.place = none,
         }
+    }
+
+    /// Records nothing any more: the log lost records of ours, and what follows would hide that.
+    fn stop(&mut self, why: &str) -> Vec<Ack> {
+        if !matches!(self.place, Place::Lost(_)) {
+            notice::say(&format!("no call is forwarded any more: {why}"));
+            self.retire();
+            self.place = Place::Lost(why.to_owned());
+        }
+        self.fail_all(why)
     }
 
     fn fail_all(&mut self, why: &str) -> Vec<Ack> {

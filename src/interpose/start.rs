@@ -151,7 +151,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
     let log = settings.audit_db.clone();
-    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), to_us);
+    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), &session, to_us);
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
     watch.begin(watcher.add(&layers.paths()));

@@ -338,7 +338,7 @@ pub struct Checked {
     pub until: Option<u64>,
     /// Where and how it breaks.
     pub broken: Option<String>,
-    /// Whether the log lacks the head that was noted beside it.
+    /// Whether the log lacks the head that was noted beside it, or the last records of a session.
     pub lost: bool,
 }
 

@@ -20,6 +20,7 @@ use crate::audit::record::{Kind, VerdictWord};
 use crate::audit::search::{Search, exactly};
 use crate::audit::store::noted::Noted;
 use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
+use crate::audit::verified::OpenSessions;
 use crate::audit::{past, query, verified};
 use crate::home::user;
 use crate::hosts;
@@ -89,6 +90,7 @@ enum Work {
 
 struct Checking {
     verifier: Verifier,
+    sessions: OpenSessions,
     noted: Noted,
     newest: u64,
     slices: u64,
@@ -177,8 +179,8 @@ impl LogReader {
                 let noted = noted::read(&self.sources.log);
                 if let Some(reader) = self.open()? {
                     let newest = reader.newest()?;
-                    let verifier = Verifier::default();
-                    self.checking = Some(Checking { verifier, noted, newest, slices: 0 });
+                    let (verifier, sessions) = (Verifier::default(), OpenSessions::default());
+                    self.checking = Some(Checking { verifier, sessions, noted, newest, slices: 0 });
                 }
             }
             LogRequest::Recent => {
@@ -285,6 +287,7 @@ impl LogReader {
         let (mut read, mut broken) = (0, None);
         reader.each_from(ReadOrder::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
             read += 1;
+            checking.sessions.take(&row);
             match verifier.take(&row) {
                 Ok(_) => ControlFlow::Continue(()),
                 Err(found) => {
@@ -296,7 +299,9 @@ impl LogReader {
         checking.slices += 1;
         let head = verifier.head();
         let over = read < SLICE || broken.is_some();
-        let lost = over && verified::is_lost(&checking.noted, head, reader)?;
+        let lost = over
+            && (verified::is_lost(&checking.noted, head, reader)?
+                || !std::mem::take(&mut checking.sessions).unended(reader, head.seq)?.lost.is_empty());
         if over || checking.slices.is_multiple_of(REPORT) {
             let until = (!over).then_some(checking.newest);
             (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use mcp_approve::audit::query;
-use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store};
+use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store, StoreError};
 use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
 
@@ -333,18 +333,31 @@ fn a_log_from_before_there_were_journals_is_read_and_written() {
     assert_eq!(tickets(&db), named(1..=3));
 }
 
-/// The log was moved away while a wrapper ran: what it records from then on is in the one that takes its place.
+/// The log was moved away while a wrapper ran: what it records from then on goes into no other one.
 #[test]
-fn a_log_that_was_removed_begins_anew_with_what_is_folded_next() {
-    let (_folder, db) = folder();
+fn a_log_that_was_removed_takes_no_more() {
+    let (folder, db) = folder();
     let mut store = store(&db);
     let mut journal = store.journal(NAME).unwrap();
     record(&mut journal, 1..=1);
     store.fold(&[&journal.take()]).unwrap();
-    for name in ["audit.db", "audit.db-wal", "audit.db-shm"] {
-        fs::remove_file(db.with_file_name(name)).unwrap();
+    let away = tempfile::tempdir_in(&folder).unwrap();
+    let all = ["audit.db", "audit.db-wal", "audit.db-shm"];
+    for name in all {
+        fs::rename(db.with_file_name(name), away.path().join(name)).unwrap();
     }
     record(&mut journal, 2..=2);
-    store.fold(&[&journal.take()]).unwrap();
-    assert_eq!(tickets(&db), named(2..=2));
+    let part = journal.take();
+    for _ in 0..2 {
+        assert!(matches!(store.fold(&[&part]), Err(StoreError::Lost { .. })));
+        assert!(!db.exists());
+    }
+    // Another one in its place is not taken either.
+    drop(self::store(&db));
+    assert!(matches!(store.fold(&[&part]), Err(StoreError::Lost { .. })));
+    for name in all {
+        fs::rename(away.path().join(name), db.with_file_name(name)).unwrap();
+    }
+    store.fold(&[&part]).unwrap();
+    assert_eq!(tickets(&db), named(1..=2));
 }

@@ -11,29 +11,29 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use crate::audit::{folder, head, numbered, read, tickets, write};
 
 /// A scribe played by its loop: what it answers at once and what the threads have done, in one list.
-struct Loop {
-    scribe: Scribe,
+pub(super) struct Loop {
+    pub scribe: Scribe,
     done: UnboundedReceiver<Done>,
-    acks: Vec<Ack>,
+    pub acks: Vec<Ack>,
     now: u64,
 }
 
 impl Loop {
-    fn over(db: &Path) -> Self {
+    pub(super) fn over(db: &Path) -> Self {
         let (to_loop, done) = unbounded_channel();
         let key = db.with_file_name("redaction.key");
-        let scribe = Scribe::start(Ok(db.to_path_buf()), key, to_loop);
+        let scribe = Scribe::start(Ok(db.to_path_buf()), key, "s1", to_loop);
         Self { scribe, done, acks: Vec::new(), now: 0 }
     }
 
-    fn record(&mut self, batch: Vec<(u64, Entry)>) {
+    pub(super) fn record(&mut self, batch: Vec<(u64, Entry)>) {
         self.now += 1000;
         let at_once = self.scribe.record(self.now, batch);
         self.acks.extend(at_once);
     }
 
     /// Does what is due, and takes what the threads have done within a moment.
-    fn turn(&mut self) {
+    pub(super) fn turn(&mut self) {
         self.now += 10_000;
         let acks = self.scribe.rest(self.now);
         self.acks.extend(acks);
@@ -47,7 +47,7 @@ impl Loop {
         }
     }
 
-    fn wait(&mut self, what: &str, mut until: impl FnMut(&mut Self) -> bool) {
+    pub(super) fn wait(&mut self, what: &str, mut until: impl FnMut(&mut Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !until(self) {
             assert!(Instant::now() < deadline, "{what}: {:?}", self.acks);
@@ -62,7 +62,7 @@ impl Loop {
     }
 
     /// Waits until there is a journal, so that the next commit is made at once.
-    fn open(&mut self) {
+    pub(super) fn open(&mut self) {
         self.wait("a journal", |this| this.scribe.is_open());
     }
 
@@ -254,20 +254,38 @@ fn a_fold_that_fails_stops_forwarding_until_one_works() {
     assert_eq!(left(&db), 0);
 }
 
-/// After our death nobody would find what is in it.
+/// After our death nobody would find what is in it. So no call goes on, and the log says why.
 #[test]
-fn a_journal_that_was_removed_is_replaced() {
-    let (_folder, db) = folder();
-    let mut scribe = Loop::over(&db);
-    scribe.open();
-    std::fs::remove_dir_all(db.with_extension("d")).unwrap();
-    scribe.record(numbered([read(1)]));
-    scribe.wait("that it is seen", |this| !this.scribe.is_open());
-    scribe.record(numbered([read(2)]));
-    scribe.until(2);
-    assert_eq!(left(&db), 2, "a journal and its write-ahead log");
-    scribe.scribe.finish().unwrap();
-    assert_eq!(tickets(&db), ["filesystem-1", "filesystem-2"]);
+fn a_journal_or_log_that_was_removed_stops_its_wrapper_for_good() {
+    for removed in ["audit.d", "audit.db", ""] {
+        let (_folder, db) = folder();
+        let mut scribe = Loop::over(&db);
+        scribe.open();
+        scribe.record(numbered([read(1)]));
+        scribe.wait("the fold", |_| head(&db).seq == 1);
+        match removed {
+            "audit.db" => std::fs::remove_file(&db).unwrap(),
+            folder => std::fs::remove_dir_all(db.with_file_name(folder)).unwrap(),
+        }
+        scribe.record(numbered([read(2)]));
+        scribe.wait("that it is seen", |this| !this.scribe.is_open());
+        for n in 3..6 {
+            scribe.record(numbered([read(n)]));
+            scribe.turn();
+        }
+        assert!(scribe.acks[2..].iter().all(|ack| matches!(ack, Ack::Failed { .. })), "{removed}: {:?}", scribe.acks);
+        let Some(Ack::Failed { why, .. }) = scribe.acks.last() else { panic!("{:?}", scribe.acks) };
+        assert!(why.contains("removed") && why.contains("start this server again"), "{removed}: {why}");
+        let _ = scribe.scribe.finish();
+        if removed == "audit.d" {
+            let log = rusqlite::Connection::open(&db).unwrap();
+            let last = "SELECT body FROM record WHERE body LIKE '%\"kind\":\"fault\"%'";
+            let fault: String = log.query_row(last, [], |row| row.get(0)).unwrap();
+            assert!(fault.contains("the journal of this wrapper was removed while it ran"), "{fault}");
+        } else {
+            assert!(!db.exists(), "no other log takes its place");
+        }
+    }
 }
 
 /// The last part, the journal's end and ours may all wait for the log at once: the loop hears of no failure.

@@ -34,6 +34,11 @@ const FOUND: &[&str] = &[
     "create user ann identified by 'hunter2xx'",
     "CREATE USER ann IDENTIFIED BY hunter2xx",
     "ALTER ROLE ann PASSWORD 'hunter2xx'",
+    "my password is hunter2xx",
+    "Passwort: hunter2xx",
+    "my PIN is 4821",
+    "https://hooks.slack.com/services/T000/B000/hunter2xx",
+    "https://api.telegram.org/bot123456789:AAabcdefghijklmnopqrstuvwxyz0123456/getMe",
 ];
 
 /// Names of secrets, and words that take the name away.
@@ -71,6 +76,61 @@ proptest! {
 fn no_text_with_a_secret_is_clear() {
     for text in FOUND {
         assert!(!spans(text).is_empty() && !is_clear(text), "{text}");
+    }
+}
+
+const PHRASE: &str = "legal winner thank year wave sausage worth useful legal winner thank yellow";
+
+#[test]
+fn what_people_say_of_their_passwords_is_a_secret() {
+    let dot = |text: &str| text.replace('.', "");
+    let discord = format!("{}.{}.{}", "MTk4NjIyNDgzNDcxOTI1MjQ4", "Cl2FMQ", "ZnCjm1XVW7vRze4b7Cq4se7kKWs");
+    let numbered: Vec<String> = PHRASE.split(' ').enumerate().map(|(at, word)| format!("{}. {word}", at + 1)).collect();
+    for (text, secret) in [
+        ("My password is hunter2xx, do not tell", "hunter2xx"),
+        ("the password for the staging database is swordfish", "swordfish"),
+        ("the password was: \"hunter2xx\"", "hunter2xx"),
+        ("Mein Passwort lautet Sommer2026!", "Sommer2026!"),
+        ("Kennwort = Sommer2026", "Sommer2026"),
+        ("Le mot de passe est soleil42", "soleil42"),
+        ("La contraseña es secreto99", "secreto99"),
+        ("A senha é segredo99", "segredo99"),
+        ("Het wachtwoord is zomer2026", "zomer2026"),
+        ("hasło to lato2026", "lato2026"),
+        ("Пароль: leto2026", "leto2026"),
+        ("密码是 xiatian26", "xiatian26"),
+        ("パスワードは natsu2026 です", "natsu2026"),
+        ("비밀번호는 yeoreum26", "yeoreum26"),
+        ("my PIN is 4821", "4821"),
+        ("The API key for billing is 8f14e45fceea", "8f14e45fceea"),
+        ("post to https://hooks.slack.com/services/T00000000/B0000/abcDEF", "T00000000/B0000/abcDEF"),
+        ("https://discord.com/api/webhooks/1234567890/abc_DEF-ghi", "1234567890/abc_DEF-ghi"),
+        ("https://contoso.webhook.office.com/webhookb2/ab12-cd34@ef", "ab12-cd34@ef"),
+        ("https://maker.ifttt.com/trigger/door/with/key/abcdefgh12", "abcdefgh12"),
+        (&discord, &discord),
+        (&format!("the seed: {PHRASE}!"), PHRASE),
+        (&format!("{PHRASE} {PHRASE}"), &format!("{PHRASE} {PHRASE}")),
+        (&format!("words: {}", PHRASE.replace(' ', ", ")), &PHRASE.replace(' ', ", ")),
+        (&format!("words:\n{}", numbered.join("\n")), &numbered.join("\n")[3..]),
+    ] {
+        let at = text.find(secret).expect("it is there");
+        assert_eq!(spans(text), std::slice::from_ref(&(at..at + secret.len())), "{text}");
+        assert!(!is_clear(text), "{text}");
+    }
+    for text in [
+        "The password is required",
+        "the password is incorrect.",
+        "Das Passwort ist falsch",
+        "the token is invalid",
+        "the secret is that nobody knows",
+        "my PIN is wrong",
+        "the password field of the form is hidden",
+        "see https://hooks.slack.com/ and https://discord.com/api/webhooks",
+        "legal winner thank year wave sausage worth useful legal winner thank",
+        "the quick brown fox will jump over the lazy dog and then it will run away from here",
+        &dot("at 10:30 12345678:not a token"),
+    ] {
+        assert!(spans(text).is_empty(), "{text}: {:?}", spans(text));
     }
 }
 

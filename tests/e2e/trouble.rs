@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
 use crate::fake::server::{Server, reader, writer};
-use crate::fake::{BINARY, log, program};
+use crate::fake::{BINARY, log, program, until};
 
 const PING: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n";
 
@@ -208,6 +208,56 @@ fn calls_run_again_once_the_disk_has_room() {
     assert!(host.wait().success());
     let verify = log::run(home.path(), &["verify", "--audit-db", db.to_str().unwrap()]);
     assert!(verify.status.success(), "{verify:?}");
+}
+
+#[test]
+fn a_journal_that_is_removed_after_a_kill_is_a_finding_and_a_log_that_is_removed_stops_its_wrapper() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let begin = || {
+        let mut host = Host::wrapping(home.path(), &["--name", "s"], &server.command());
+        host.handshake("2025-06-18");
+        host.call("before", "read", &json!({}));
+        assert_eq!(text(&host.answer("before")), "done");
+        host
+    };
+    // Killed, with its journal: whoever opens the log says so in it.
+    let mut host = begin();
+    log::awaits(home.path(), "the decision", |record| record["kind"] == "decision");
+    host.signal("KILL");
+    host.wait();
+    let end = log::awaits(home.path(), "the end", |record| record["kind"] == "server-end");
+    assert_eq!((&end["detail"]["killed"], &end["server"]), (&json!(true), &json!("s")), "{end}");
+    log::verifies(home.path());
+    // Killed, without its journal.
+    let mut host = begin();
+    let decisions = || log::decisions(home.path(), "read").len();
+    until("the second decision", || (decisions() == 2).then_some(()));
+    log::verifies(home.path());
+    host.signal("KILL");
+    host.wait();
+    fs::remove_dir_all(home.path().join("state/audit.d")).unwrap();
+    let verify = log::run(home.path(), &["verify"]);
+    let said = String::from_utf8_lossy(&verify.stdout).into_owned();
+    assert!(!verify.status.success() && said.contains("RECORDS ARE MISSING: 1 session began"), "{said}");
+    let doctor = Command::new(BINARY).arg("--home").arg(home.path()).arg("doctor").output().unwrap();
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(said.contains("the last records of 1 session are missing"), "{said}");
+    // While it runs: no call goes on, whatever happens to the folder then.
+    let mut host = begin();
+    until("an empty state folder", || fs::remove_dir_all(home.path().join("state")).ok());
+    let refused = until("a call that is refused", || {
+        host.call("next", "read", &json!({}));
+        Some(host.answer("next")).filter(|answer| answer["result"]["isError"] == true)
+    });
+    assert!(text(&refused).contains("NOT executed") && text(&refused).contains("removed"), "{refused}");
+    let executed = server.executed().len();
+    for id in 0..3 {
+        host.call(id, "read", &json!({}));
+        assert_eq!(host.answer(id)["result"]["isError"], true);
+    }
+    assert_eq!(server.executed().len(), executed);
+    host.hang_up();
+    host.wait();
 }
 
 #[test]

@@ -122,6 +122,11 @@ impl Journal {
     /// Why nothing was recorded. The journal is then of no more use.
     pub fn record(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<Commit, StoreError> {
         let before = self.unfolded.count();
+        // Once for all entries that are folded together.
+        if before == 0 && !self.file.is_in_place() {
+            let (path, why) = (self.file.path.clone(), "the journal of this wrapper was removed".to_owned());
+            return Err(StoreError::Lost { path, why });
+        }
         for (_, entry) in batch {
             self.unfolded.push(|out| write_body(entry.borrow(), redactor, out));
         }
@@ -177,15 +182,16 @@ impl Journal {
         let bytes = self.unfolded.lines_after(before).len() as u64;
         // The last page again, and those that the entries fill; a new page also writes its parent and the first.
         let size = self.size + PAGE + bytes + 2 * bytes.min(PAGE);
-        self.room.reach(&self.file.wal, size);
-        match self.insert(before) {
+        // Without room behind its last entry a journal would look as if its end had been cut off.
+        let room = self.room.reach(&self.file.wal, size).map_err(|error| place::failed(&self.file.path, &error));
+        match room.and_then(|()| self.insert(before).map_err(|fault| fault.of(&self.file.path))) {
             Ok(head) => {
                 (self.size, self.head) = (size, head);
                 Ok(())
             }
-            Err(fault) => {
+            Err(error) => {
                 self.unfolded.truncate(before);
-                Err(fault.of(&self.file.path))
+                Err(error)
             }
         }
     }

@@ -6,15 +6,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{ErrorKind, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::time::{ClockId, clock_gettime};
 
+use super::frames::{self, Frames};
 use super::journal::{APPLICATION, VERSIONS, path_of, remove};
 use super::open::{Fault, connect, folder_of, row_of};
 use super::room;
@@ -49,7 +50,7 @@ pub enum Damage {
     Changed,
     /// A part of it is missing. A loss of power before a sync does that, and so can anyone who may write the file.
     #[error(
-        "the journal of a wrapper that ended is incomplete: the power was lost before the disk had it, or it was overwritten"
+        "the journal of a wrapper that ended is incomplete: it was cut off, overwritten or replaced, or the power was lost before the disk had it"
     )]
     Incomplete,
 }
@@ -104,7 +105,9 @@ pub(super) fn fold_before_writing(log: &Path, state: &mut State, held: &Held) ->
         state.folded()?.into_iter().filter(|writer| place::identity(&path_of(&folder, writer)).is_none()).collect();
     if !gone.is_empty() {
         // Only once the disk has their removal: a journal that came back would be folded twice.
-        let synced = File::open(&folder).and_then(|folder| folder.sync_all());
+        let parent = folder.parent().unwrap_or(Path::new("."));
+        let open = if folder.exists() { File::open(&folder) } else { File::open(parent) };
+        let synced = open.and_then(|folder| folder.sync_all());
         synced.map_err(|error| place::failed(&folder, &error))?;
         state.forget(held, &gone)?;
     }
@@ -169,7 +172,11 @@ fn is_broken(fault: &Fault) -> bool {
 fn fold_all(state: &mut State, held: &Held, dead: Vec<Dead>) -> Result<Vec<Left>, StoreError> {
     let mut left = Vec::new();
     for dead in dead {
-        match fold(state, held, &dead)? {
+        let folded = fold(state, held, &dead)?;
+        if !matches!(folded, Folded::Unknown { .. }) {
+            end_session(state, held, &dead)?;
+        }
+        match folded {
             Folded::All => {
                 state.sync()?;
                 remove(&dead.path);
@@ -201,8 +208,10 @@ enum Folded {
 
 fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreError> {
     let mut part = JournalPart::new(dead.writer, 1);
-    let mut refused = Ok(());
+    let (mut refused, mut last) = (Ok(()), 0);
+    let upto = state.upto(&dead.writer)?;
     let mut visit = |n: u64, body: &str| {
+        last = n;
         if part.bytes() == 0 {
             part = JournalPart::new(dead.writer, n);
         }
@@ -225,14 +234,18 @@ fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreErro
     if part.bytes() > 0 {
         state.fold(held, &[&part])?;
     }
+    // Journals of earlier versions were emptied and used again.
+    let keeps_all = state.names_session(&dead.writer)?;
     let wal = place::beside(&dead.path, "-wal");
+    let incomplete = |why: &str| Folded::UpTo { damage: Damage::Incomplete, why: why.to_owned() };
     Ok(match read {
-        Ok(None) => match hides_commits(&wal) {
-            Ok(false) => Folded::All,
-            Ok(true) => {
-                let why = "entries are behind a place that SQLite cannot read".to_owned();
-                Folded::UpTo { damage: Damage::Incomplete, why }
-            }
+        Ok(None) => match frames::look(&wal) {
+            Ok(Frames::HideCommits) => incomplete("entries are behind a place that SQLite cannot read"),
+            // What the disk did not have when the power was lost is nobody's doing.
+            Ok(_) if is_from_before_start(&dead.path) => Folded::All,
+            Ok(_) if keeps_all && last < upto => incomplete("it has fewer entries than the log has of it"),
+            Ok(Frames::CutOff) if keeps_all => incomplete("its end was cut off"),
+            Ok(Frames::CutOff | Frames::Whole) => Folded::All,
             Err(error) => Folded::Unknown { why: place::failed(&wal, &error).to_string() },
         },
         Ok(Some(why)) => Folded::UpTo { damage: Damage::Changed, why },
@@ -294,22 +307,61 @@ fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) 
     Ok(None)
 }
 
-/// Appends a record that says what is wrong with a journal. Its time is that of the journal's last change.
+/// Appends that the session of a journal has ended, unless the log says so already, or another journal of it is there.
+fn end_session(state: &mut State, held: &Held, dead: &Dead) -> Result<(), StoreError> {
+    let is_another = |(path, writer): &(PathBuf, Writer)| *path != dead.path && writer[..8] == dead.writer[..8];
+    let folder = dead.path.parent().unwrap_or(Path::new("."));
+    if journals(folder)?.iter().any(is_another) {
+        return Ok(());
+    }
+    let Some((server, session)) = state.unended(&dead.writer)? else { return Ok(()) };
+    let how = match is_from_before_start(&dead.path) {
+        true => "the machine was started again; records of its last moment may be missing",
+        false => "the wrapper was killed",
+    };
+    let entry = Entry::new(changed_at(&dead.path), Kind::ServerEnd, &server.into(), &session.into());
+    append(state, held, dead, &entry.with("how", how).with("killed", true))
+}
+
+/// Appends a record that says what is wrong with a journal.
 fn note(damage: Damage, state: &mut State, held: &Held, dead: &Dead, why: &str) -> Result<(), StoreError> {
-    let changed =
-        ["-wal", ""].iter().filter_map(|suffix| fs::metadata(place::beside(&dead.path, suffix)).ok()?.modified().ok());
-    let changed = changed.max().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    let time = i64::try_from(changed.as_millis()).unwrap_or(i64::MAX);
     let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
-    let entry = Entry::new(time, Kind::Fault, &Arc::from("mcp-approve"), &Arc::from("audit log"))
+    let entry = Entry::new(changed_at(&dead.path), Kind::Fault, &"mcp-approve".into(), &"audit log".into())
         .with("what", damage.to_string())
         .with("why", why)
         .with("journal", name.get(..8).unwrap_or_default());
+    append(state, held, dead, &entry)
+}
+
+fn append(state: &mut State, held: &Held, dead: &Dead, entry: &Entry) -> Result<(), StoreError> {
     let mut part = JournalPart::new(dead.writer, 1);
     // It holds no secret to hide, so any key does.
-    part.push(|out| write_body(&entry, &Redactor::new(&[0; 32]), out));
+    part.push(|out| write_body(entry, &Redactor::new(&[0; 32]), out));
     state.append(held, &part).map(drop)
 }
+
+/// When a journal was last changed, since 1970, UTC.
+fn last_change(path: &Path) -> Duration {
+    let changed = |suffix: &&str| fs::metadata(place::beside(path, suffix)).ok()?.modified().ok();
+    let changed = ["-wal", ""].iter().filter_map(changed).max();
+    changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default()
+}
+
+/// The same in milliseconds.
+fn changed_at(path: &Path) -> i64 {
+    i64::try_from(last_change(path).as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Whether the machine was started after a journal was last changed.
+fn is_from_before_start(path: &Path) -> bool {
+    let (now, since_start) = (clock_gettime(ClockId::Realtime).tv_sec, clock_gettime(SINCE_START).tv_sec);
+    last_change(path).as_secs().cast_signed() < now - since_start
+}
+
+#[cfg(target_os = "linux")]
+const SINCE_START: ClockId = ClockId::Boottime;
+#[cfg(not(target_os = "linux"))]
+const SINCE_START: ClockId = ClockId::Monotonic;
 
 /// Renames a journal so that no reader folds it again. The write-ahead log goes first: it holds what matters.
 fn set_aside(path: &Path, damage: Damage) -> Result<(), StoreError> {
@@ -324,7 +376,7 @@ fn set_aside(path: &Path, damage: Damage) -> Result<(), StoreError> {
 }
 
 /// The journals in a folder, alive or dead.
-fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreError> {
+pub(super) fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreError> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -359,74 +411,4 @@ fn aside(folder: &Path) -> Vec<Left> {
     // Both files of a journal, or one of them, make one entry.
     let aside: BTreeMap<_, _> = aside.collect();
     aside.into_iter().map(|(path, damage)| Left::Aside { path, damage }).collect()
-}
-
-const HEADER: usize = 32;
-const FRAME_HEADER: usize = 24;
-/// The last bit says whether checksums read their numbers as big-endian.
-const WAL_MAGIC: u32 = 0x377f_0682;
-
-/// Whether SQLite overlooks commits of the newest log in this file. A cut-off end cannot be detected here.
-///
-/// # Errors
-/// Why the file could not be read.
-pub(super) fn hides_commits(wal: &Path) -> io::Result<bool> {
-    let mut file = match File::open(wal) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-        file => BufReader::new(file?),
-    };
-    let mut header = [0; HEADER];
-    if !fill(&mut file, &mut header)? || header == [0; HEADER] {
-        return Ok(false);
-    }
-    let (magic, page) = (word(&header[..4]), word(&header[8..12]) as usize);
-    let mut sum = Sum { high_first: magic & 1 == 1, of: (0, 0) };
-    sum.add(&header[..24]);
-    if magic & !1 != WAL_MAGIC || !sum.is(&header[24..]) || !(512..=65_536).contains(&page) {
-        return Ok(true);
-    }
-    let (mut frame, mut is_shown) = (vec![0; FRAME_HEADER + page], true);
-    while fill(&mut file, &mut frame)? {
-        let (head, content) = frame.split_at(FRAME_HEADER);
-        let (is_of_this, commits) = (head[8..16] == header[16..24], word(&head[4..8]) != 0);
-        if !is_shown && is_of_this && commits {
-            return Ok(true);
-        }
-        sum.add(&head[..8]);
-        sum.add(content);
-        is_shown = is_shown && is_of_this && sum.is(&head[16..]);
-    }
-    Ok(false)
-}
-
-/// Fills `bytes` from the file; `false` if the file has fewer.
-fn fill(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
-    match file.read_exact(bytes) {
-        Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
-        read => read.map(|()| true),
-    }
-}
-
-fn word(bytes: &[u8]) -> u32 {
-    bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
-}
-
-/// The checksum of all frames so far.
-struct Sum {
-    high_first: bool,
-    of: (u32, u32),
-}
-
-impl Sum {
-    fn add(&mut self, bytes: &[u8]) {
-        let of_bytes = if self.high_first { u32::from_be_bytes } else { u32::from_le_bytes };
-        for [first, second] in bytes.as_chunks::<4>().0.as_chunks::<2>().0 {
-            self.of.0 = self.of.0.wrapping_add(of_bytes(*first)).wrapping_add(self.of.1);
-            self.of.1 = self.of.1.wrapping_add(of_bytes(*second)).wrapping_add(self.of.0);
-        }
-    }
-
-    fn is(&self, stored: &[u8]) -> bool {
-        (word(&stored[..4]), word(&stored[4..])) == self.of
-    }
 }

@@ -10,10 +10,9 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
-use super::open::Fault;
-use super::state::last;
+use super::state::{has, last};
 use crate::audit::chain::Head;
 use crate::audit::place::{self, StoreError};
 use crate::wire::digest::Digest;
@@ -75,10 +74,4 @@ pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
         .and_then(|mut file| writeln!(file, "{} {}", head.seq, head.link))
         .and_then(|()| std::fs::rename(&draft, &place))
         .map_err(|error| place::failed(&place, &error))
-}
-
-fn has(db: &Connection, head: Head) -> Result<bool, Fault> {
-    let Ok(seq) = i64::try_from(head.seq) else { return Ok(false) };
-    let mut statement = db.prepare_cached("SELECT 1 FROM record WHERE seq = ?1 AND link = ?2")?;
-    Ok(statement.exists(params![seq, head.link.as_bytes()])?)
 }

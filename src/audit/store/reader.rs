@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::leftover::{self, Left};
-use super::open::{Contents, Fault, connect, examine, row_of};
+use super::open::{Contents, Fault, connect, examine, folder_of, row_of};
 use crate::audit::agreed::{self, Says};
-use crate::audit::chain::{Break, Head, Row, Verifier};
+use crate::audit::chain::{Break, Head, Row, Verifier, Writer};
 use crate::audit::place::{self, StoreError};
 use crate::wire::digest::Digest;
 
@@ -62,6 +62,11 @@ impl Reader {
     /// Entries that are not in the log though their wrappers are dead.
     pub fn left(&self) -> &[Left] {
         &self.left
+    }
+
+    /// The journals that are beside the log now, by their names.
+    pub fn journals(&self) -> Result<Vec<Writer>, StoreError> {
+        Ok(leftover::journals(&folder_of(&self.path))?.into_iter().map(|(_, writer)| writer).collect())
     }
 
     /// Shows every record in order until `visit` breaks off.

@@ -5,7 +5,7 @@
 //! thirds, then and ever after. SQLite takes zeros for the end of the log.
 
 use std::fs::File;
-use std::io::{IoSlice, Write as _};
+use std::io::{self, ErrorKind, IoSlice, Write as _};
 
 const PIECE: [u8; 4096] = [0; 4096];
 /// Pieces that are written at once.
@@ -19,15 +19,16 @@ pub(super) struct Room(u64);
 
 impl Room {
     /// Makes room for so many bytes in `wal`, which is open to append: so nothing that is there is ever written over.
-    pub(super) fn reach(&mut self, mut wal: &File, bytes: u64) {
+    ///
+    /// # Errors
+    /// Why there is no such room.
+    pub(super) fn reach(&mut self, mut wal: &File, bytes: u64) -> io::Result<()> {
         while self.0 < bytes + AHEAD {
-            let Ok(found) = wal.metadata() else { return };
-            self.0 = found.len();
-            let is_short = self.0 < bytes + AHEAD;
-            if is_short && !wal.write_vectored(&[IoSlice::new(&PIECE); PIECES]).is_ok_and(|written| written > 0) {
-                // SQLite meets the same error when it writes, and then nothing is recorded.
-                return;
+            self.0 = wal.metadata()?.len();
+            if self.0 < bytes + AHEAD && wal.write_vectored(&[IoSlice::new(&PIECE); PIECES])? == 0 {
+                return Err(ErrorKind::StorageFull.into());
             }
         }
+        Ok(())
     }
 }

@@ -10,7 +10,8 @@ use super::open::{Fault, PAGE, connect, set_up};
 use super::room::Room;
 use crate::audit::agreed;
 use crate::audit::body::JournalPart;
-use crate::audit::chain::{Head, Writer};
+use crate::audit::chain::{Head, Writer, is_of};
+use crate::audit::fields::{Fields, SessionTurn, session_turn};
 use crate::audit::place::{self, Held, StoreError};
 use crate::wire::digest::Digest;
 
@@ -57,6 +58,55 @@ impl State {
         &self.db
     }
 
+    /// The place and link of the last record.
+    pub(super) fn head(&self) -> Result<Head, StoreError> {
+        last(&self.db).map(|head| head.unwrap_or(Head::EMPTY)).map_err(|fault| fault.of(&self.path))
+    }
+
+    /// Fails if the log has no record with this place and link.
+    pub(super) fn must_have(&self, head: Head) -> Result<(), StoreError> {
+        if head == Head::EMPTY || has(&self.db, head).map_err(|fault| fault.of(&self.path))? {
+            return Ok(());
+        }
+        let why = format!("record {}, which it had, is no longer in it", head.seq);
+        Err(StoreError::Lost { path: self.path.clone(), why })
+    }
+
+    /// Server and session of a session's journal, if the log has its start and not its end.
+    pub(super) fn unended(&self, journal: &Writer) -> Result<Option<(String, String)>, StoreError> {
+        let read = || -> Result<Option<(String, String)>, Fault> {
+            let sql = "SELECT body FROM record WHERE substr(writer, 1, 8) = substr(?1, 1, 8) ORDER BY seq DESC";
+            let mut found = self.db.prepare(sql)?;
+            let mut rows = found.query([journal])?;
+            while let Some(row) = rows.next()? {
+                let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
+                match session_turn(body) {
+                    Some(SessionTurn::End) => break,
+                    Some(SessionTurn::Start) => {
+                        let fields = Fields::of(body).filter(|fields| is_of(journal, &fields.session));
+                        return Ok(fields.map(|fields| (fields.server.into_owned(), fields.session.into_owned())));
+                    }
+                    None => {}
+                }
+            }
+            Ok(None)
+        };
+        read().map_err(|fault| fault.of(&self.path))
+    }
+
+    /// Whether a journal of which the log has entries is named by its session.
+    pub(super) fn names_session(&self, journal: &Writer) -> Result<bool, StoreError> {
+        let sql = "SELECT body FROM record WHERE writer = ?1 ORDER BY seq DESC LIMIT 1";
+        let body = self.db.query_row(sql, [journal], |row| row.get::<_, String>(0)).optional();
+        let body = body.map_err(|error| Fault::from(error).of(&self.path))?.unwrap_or_default();
+        Ok(Fields::of(body.as_bytes()).is_some_and(|fields| is_of(journal, &fields.session)))
+    }
+
+    /// Up to which entry a journal is in the log.
+    pub(super) fn upto(&self, journal: &Writer) -> Result<u64, StoreError> {
+        upto(&self.db, journal).map_err(|fault| fault.of(&self.path))
+    }
+
     /// Puts into the log what it does not have yet of parts of journals, in one transaction.
     pub(super) fn fold(&mut self, _held: &Held, parts: &[&JournalPart]) -> Result<(), StoreError> {
         let bytes = parts.iter().map(|part| part.bytes()).sum();
@@ -64,13 +114,11 @@ impl State {
     }
 
     fn fold_part(&self, part: &JournalPart) -> Result<(), Fault> {
-        let statement = |sql| self.db.prepare_cached(sql);
-        let upto: Option<i64> = statement(UPTO)?.query_row([&part.writer], |row| row.get(0)).optional()?;
-        let upto = upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0);
+        let upto = upto(&self.db, &part.writer)?;
         let known = usize::try_from((upto + 1).saturating_sub(part.first)).unwrap_or(usize::MAX);
         self.insert(part, known)?;
         if part.last() > upto {
-            statement(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
+            self.db.prepare_cached(NOW_UPTO)?.execute(params![part.writer, number(part.last())?])?;
         }
         Ok(())
     }
@@ -84,7 +132,8 @@ impl State {
     fn transact<T>(&mut self, bytes: usize, act: impl FnOnce(&Self) -> Result<T, Fault>) -> Result<T, StoreError> {
         // A commit writes whole pages: its last leaf again, and what the bodies fill.
         let backlog = self.backlog + PAGE + bytes as u64;
-        self.room.reach(&self.wal, backlog);
+        // Where there is none, SQLite meets the same error when it writes, and then nothing is recorded.
+        let _ = self.room.reach(&self.wal, backlog);
         let acted = || -> Result<T, Fault> {
             self.db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
             let done = act(self)?;
@@ -166,6 +215,11 @@ impl State {
     }
 }
 
+fn upto(db: &Connection, journal: &Writer) -> Result<u64, Fault> {
+    let upto: Option<i64> = db.prepare_cached(UPTO)?.query_row([journal], |row| row.get(0)).optional()?;
+    Ok(upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0))
+}
+
 /// The last record's place and link; `None` in a log without records.
 pub(super) fn last(db: &Connection) -> Result<Option<Head>, Fault> {
     head(db, "SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")
@@ -182,4 +236,11 @@ pub(super) fn head(db: &Connection, sql: &str) -> Result<Option<Head>, Fault> {
 
 pub(super) fn number(n: u64) -> Result<i64, Fault> {
     i64::try_from(n).map_err(|_| Fault::Shape("it is full of records"))
+}
+
+/// Whether the log has a record with this place and link.
+pub(super) fn has(db: &Connection, head: Head) -> Result<bool, Fault> {
+    let Ok(seq) = i64::try_from(head.seq) else { return Ok(false) };
+    let mut statement = db.prepare_cached("SELECT 1 FROM record WHERE seq = ?1 AND link = ?2")?;
+    Ok(statement.exists(params![seq, head.link.as_bytes()])?)
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::audit::chain::{Break, Head};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left, Reader, StoreError};
-use crate::audit::verified::{self, Anchor, Verified};
+use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::{VerifyOptions, named};
 use crate::cli::look::{Look, json_object, shown, visible};
@@ -30,12 +30,17 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
         None if noted == Noted::Nothing => return Err(Error::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor }, true, Vec::new())
+            let unended = Unended::default();
+            (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor, unended }, true, Vec::new())
         }
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
     let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. }) if !lost && damage(&left).is_none() => ExitCode::SUCCESS,
+        (None, Anchor::NotAsked | Anchor::Found { .. })
+            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() =>
+        {
+            ExitCode::SUCCESS
+        }
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
     };
     if options.json {
@@ -55,6 +60,10 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
                 Noted::Nothing => Value::Null,
                 Noted::Head(head) => json!({ "found": !lost, "seq": head.seq, "link": head.link }),
                 Noted::Unreadable(why) => json!({ "found": false, "seq": null, "why": why }),
+            },
+            "sessions": {
+                "lost": verified.unended.lost.iter().map(session_json).collect::<Vec<_>>(),
+                "earlier": verified.unended.earlier,
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
         });
@@ -90,6 +99,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     }
     tell_noted(&noted, lost, seq, &noted::place_of(db), out)?;
     tell_left(&left, out)?;
+    tell_unended(&verified.unended, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
             writeln!(out, "The expected head is record {anchor}: nothing up to it was removed.")?;
@@ -129,6 +139,9 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
         Some(format!("the chain is broken: {broken}"))
     } else if verified::is_lost(noted, verified.last(), reader)? {
         Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
+    } else if let Some(first) = verified.unended.lost.first() {
+        let sessions = counted(verified.unended.lost.len() as u64, "session");
+        Some(format!("the last records of {sessions} are missing, first of {}", visible(&first.server)))
     } else {
         damage(reader.left()).map(|damage| damage.to_string())
     })
@@ -164,6 +177,33 @@ fn left_json(left: &Left) -> Value {
         }
         Left::Unfolded { path, why } => json!({ "path": path.display().to_string(), "changed": false, "why": why }),
     }
+}
+
+fn session_json(start: &SessionStart) -> Value {
+    json!({ "session": start.session, "server": start.server, "seq": start.seq, "time": start.time })
+}
+
+fn tell_unended(unended: &Unended, out: &mut dyn Write) -> io::Result<()> {
+    /// How many sessions are named.
+    const NAMED: usize = 20;
+    if unended.earlier > 0 {
+        let sessions = counted(unended.earlier, "session of an earlier version has|sessions of earlier versions have");
+        writeln!(out, "Not checked: {sessions} no end, which was not recorded then when a wrapper was killed.")?;
+    }
+    if unended.lost.is_empty() {
+        return Ok(());
+    }
+    let sessions = counted(unended.lost.len() as u64, "session began and has|sessions began and have");
+    writeln!(out, "RECORDS ARE MISSING: {sessions} no end, and no journal:")?;
+    for start in unended.lost.iter().take(NAMED) {
+        let (server, session) = (visible(&start.server), visible(&start.session));
+        writeln!(out, "  record {}, {}: {server}, session {session}", start.seq, visible(&start.time))?;
+    }
+    writeln!(
+        out,
+        "What their wrappers recorded last did not reach the log: it was removed, or the disk was full to the end. \
+         A copy of a log that was made while they ran shows the same."
+    )
 }
 
 fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::audit::record::{Entry, Receipt};
+use crate::audit::record::{Entry, Kind, Receipt};
 use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
-use crate::audit::store::{Journal, JournalFile, JournalPart, Unsynced};
+use crate::audit::store::{Journal, JournalFile, JournalPart, StoreError, Unsynced};
+use crate::interpose::clock::wall_ms;
 use crate::interpose::memory::unmap_program;
 
 /// How long the log may hold what is not synced: together with the time to the fold, well within the promised 100 ms.
@@ -43,6 +44,8 @@ pub(super) enum What {
     NoJournal { why: String },
     /// The log did not take what was recorded: no call may go on until it does.
     NotFolded,
+    /// The log, or the journal, was removed or replaced: no call may go on.
+    Lost { why: String },
     /// Entries were synced, or could not be.
     Acks(Vec<Ack>),
 }
@@ -59,9 +62,27 @@ pub(super) enum Fold {
     Last(Vec<(u64, Box<Entry>)>),
 }
 
+/// What a fault says of a journal that is gone.
+const REMOVED: &str = "the journal of this wrapper was removed while it ran; start this server again";
+
+/// Why what was recorded is not in the log.
+enum Unfolded {
+    /// It can be tried again.
+    Failed(String),
+    /// The log, or the journal, was removed or replaced.
+    Lost(String),
+}
+
+impl From<String> for Unfolded {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
 pub(super) struct Folder {
     path: Result<PathBuf, String>,
     key_path: PathBuf,
+    session: String,
     jobs: Receiver<Fold>,
     /// Bytes that were sent and are not folded.
     folding: Arc<AtomicUsize>,
@@ -70,8 +91,14 @@ pub(super) struct Folder {
     log: Option<Recording>,
     /// Whether anything was folded yet.
     has_folded: bool,
+    /// Whether the log or a journal was removed while this wrapper ran.
+    is_lost: bool,
     parts: Vec<(JournalPart, Arc<JournalFile>)>,
     retired: Vec<Journal>,
+    /// A folded journal that stays while the loop has no other: a session without a journal and an end was cut off.
+    kept: Option<Journal>,
+    /// How many journals the loop has.
+    given: usize,
     /// When to sync the log.
     sync_at: Option<Instant>,
     /// The last entries; `None` until the end.
@@ -80,8 +107,7 @@ pub(super) struct Folder {
 
 impl Folder {
     pub(super) fn new(
-        path: Result<PathBuf, String>,
-        key_path: PathBuf,
+        (path, key_path, session): (Result<PathBuf, String>, PathBuf, String),
         jobs: Receiver<Fold>,
         folding: Arc<AtomicUsize>,
         to_loop: UnboundedSender<Done>,
@@ -89,13 +115,17 @@ impl Folder {
         Self {
             path,
             key_path,
+            session,
             jobs,
             folding,
             to_loop,
             log: None,
             has_folded: false,
+            is_lost: false,
             parts: Vec::new(),
             retired: Vec::new(),
+            kept: None,
+            given: 0,
             sync_at: None,
             last: None,
         }
@@ -105,9 +135,13 @@ impl Folder {
         // The journal is made before the first entry, which then need not wait.
         let mut wanted = true;
         loop {
-            if let Err(why) = self.fold() {
-                tracing::error!(why, "the log does not accept what was recorded");
-                tell(&self.to_loop, What::NotFolded);
+            match self.fold() {
+                Ok(()) => {}
+                Err(Unfolded::Failed(why)) => {
+                    tracing::error!(why, "the log does not accept what was recorded");
+                    tell(&self.to_loop, What::NotFolded);
+                }
+                Err(Unfolded::Lost(why)) => self.lost(why),
             }
             if std::mem::take(&mut wanted) {
                 self.hand_out();
@@ -116,15 +150,22 @@ impl Folder {
             for job in std::iter::once(job).chain(self.jobs.try_iter()) {
                 match job {
                     Fold::Part(part, file) => self.parts.push((part, file)),
-                    Fold::Retired(journal) => self.retired.push(*journal),
+                    Fold::Retired(journal) => {
+                        self.given = self.given.saturating_sub(1);
+                        self.retired.push(*journal);
+                    }
                     Fold::Journal => wanted = true,
                     Fold::Last(entries) => self.last = Some(entries),
                 }
             }
         }
         let last = self.last.take().unwrap_or_default();
-        if let Err(why) = self.fold().and_then(|()| self.record(&last)) {
-            tracing::error!(why, "the last entries did not reach the log");
+        let folded = self.fold();
+        match folded.and_then(|()| Ok(self.record(&last)?)) {
+            Ok(()) => drop(self.kept.take().map(Journal::remove)),
+            Err(Unfolded::Failed(why) | Unfolded::Lost(why)) => {
+                tracing::error!(why, "the last entries did not reach the log");
+            }
         }
         self.sync();
         self.note_head();
@@ -170,18 +211,16 @@ impl Folder {
         {
             // The journals still have it; the next process that opens the log syncs it.
             tracing::error!(%error, "records of the last moment may not survive a loss of power");
-            self.log = None;
         }
     }
 
     /// Folds all that was sent.
-    fn fold(&mut self) -> Result<(), String> {
+    fn fold(&mut self) -> Result<(), Unfolded> {
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
         }
         let parts = std::mem::take(&mut self.parts);
         if let Err(why) = self.fold_parts(&parts) {
-            self.log = None;
             self.parts = parts;
             self.close();
             return Err(why);
@@ -192,10 +231,31 @@ impl Folder {
         }
         self.forget(&parts);
         // Checked before the retired journals are removed: only a removal by someone else is a fault.
-        let in_place = parts.iter().all(|(_, file)| file.is_in_place());
-        self.retired.drain(..).for_each(Journal::remove);
+        let in_place = parts.iter().all(|(_, file)| file.is_in_place())
+            && self.retired.iter().all(|journal| journal.file().is_in_place());
+        self.remove_retired();
         self.checkpoint(BUSY_BACKLOG);
-        if in_place { Ok(()) } else { Err("the journal of this wrapper was removed".to_owned()) }
+        if in_place { Ok(()) } else { Err(Unfolded::Lost(REMOVED.to_owned())) }
+    }
+
+    /// Removes the journals that are folded, but the newest while the loop has none.
+    fn remove_retired(&mut self) {
+        let kept = if self.given == 0 { self.retired.pop().or_else(|| self.kept.take()) } else { None };
+        self.retired.drain(..).chain(self.kept.take()).for_each(Journal::remove);
+        self.kept = kept;
+    }
+
+    /// Tells the loop that no call may go on, and the log why, if it is still there.
+    fn lost(&mut self, why: String) {
+        if std::mem::replace(&mut self.is_lost, true) {
+            return;
+        }
+        tracing::error!(why, "the log lost records of this wrapper");
+        let entry = Entry::new(wall_ms(), Kind::Fault, &"mcp-approve".into(), &self.session.as_str().into());
+        if let Err(error) = self.record(&[(0, Box::new(entry.with("what", &why)))]) {
+            tracing::error!(error, "the log cannot say so");
+        }
+        tell(&self.to_loop, What::Lost { why });
     }
 
     /// Closes the journals that get no more entries: from now on they are folded from their files by the next process
@@ -211,7 +271,7 @@ impl Folder {
         self.folding.fetch_sub(parts.iter().map(|(part, _)| part.bytes()).sum(), Ordering::Relaxed);
     }
 
-    fn fold_parts(&mut self, parts: &[(JournalPart, Arc<JournalFile>)]) -> Result<(), String> {
+    fn fold_parts(&mut self, parts: &[(JournalPart, Arc<JournalFile>)]) -> Result<(), Unfolded> {
         let must_sync = self.retired.iter().any(Journal::is_durable);
         let store = &mut self.open()?.store;
         let all: Vec<&JournalPart> = parts.iter().map(|(part, _)| part).collect();
@@ -221,7 +281,10 @@ impl Folder {
             folded = folded.and_then(|()| store.sync());
         }
         self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER);
-        folded.map_err(|error| format!("{error}; {}", error.hint()))
+        folded.map_err(|error| {
+            let why = format!("{error}; {}", error.hint());
+            if let StoreError::Lost { .. } = error { Unfolded::Lost(why) } else { Unfolded::Failed(why) }
+        })
     }
 
     /// Makes a journal for the loop. Its database and name, without which no later sync is worth anything, are synced
@@ -231,6 +294,7 @@ impl Folder {
         match self.journal() {
             Ok((journal, redactor)) => {
                 let file = journal.file();
+                self.given += 1;
                 tell(&self.to_loop, What::Journal(Box::new(journal), redactor));
                 if opens {
                     unmap_program();
@@ -244,13 +308,10 @@ impl Folder {
     }
 
     fn journal(&mut self) -> Result<(Journal, Redactor), String> {
+        let session = self.session.clone();
         let log = self.open()?;
-        let journal = log.journal().map_err(|error| error.to_string());
-        let redactor = log.redactor.clone();
-        if journal.is_err() {
-            self.log = None;
-        }
-        Ok((journal?, redactor))
+        let journal = log.journal(&session).map_err(|error| error.to_string())?;
+        Ok((journal, log.redactor.clone()))
     }
 
     fn record(&mut self, entries: &[(u64, Box<Entry>)]) -> Result<(), String> {
@@ -264,7 +325,7 @@ impl Folder {
         let path = self.path.as_ref().map_err(Clone::clone)?;
         let log = match self.log.take() {
             Some(log) => log,
-            None => Recording::open(path, &self.key_path).map_err(|error| error.to_string())?,
+            None => Recording::of_session(path, &self.key_path, &self.session).map_err(|error| error.to_string())?,
         };
         Ok(self.log.insert(log))
     }
