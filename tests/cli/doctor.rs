@@ -159,7 +159,7 @@ fn a_wrapper_that_is_gone_moved_or_another_program_is_found_and_repaired() {
     assert!(dry.out.contains("gone: would be repaired") && dry.out.contains("changes 3 servers"), "{dry:?}");
     let done = repair(&[]);
     assert!(done.code == 0 && done.out.contains("Repaired 3 servers"), "{done:?}");
-    let mut wanted = servers.clone();
+    let mut wanted = servers;
     for name in ["gone", "other", "foreign"] {
         wanted[name]["command"] = BINARY.into();
     }
