@@ -89,7 +89,7 @@ fn files(db: &Path, names: &[&str]) -> Vec<PathBuf> {
             Some(end) => in_journals && name.split_once('.').is_some_and(|(_, rest)| rest == end),
             None => !in_journals && name == *wanted,
         };
-        names.iter().any(|wanted| is_one(wanted))
+        names.iter().any(is_one)
     })
     .collect()
 }
