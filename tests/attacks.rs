@@ -95,6 +95,11 @@
 //! | F23 | rules that widen: globs on addresses, glob characters under `under`, links on the way, line breaks, folded keys, nested switches, wide effect classes, rates that each wrapper counts alone | compared part by part; undecided is no match for an allow, and is one for a deny |
 //! | F26 | a harmless value is agreed to, then the act follows under the same key | `p` remembers values; kinds only after three of them, any text only by the operator's own `w` |
 //! | F27 | an agreement is written into the pins, or the pins are put back to before it was taken back | it counts only with its record in the chain, the latest of its digest; one without is ignored, named in an alarm, and found by `doctor` |
+//! | G1 | who can write to the socket writes, changes or replays a verdict | where the policy asks for it, the wrapper checks a signature over call, card, challenge and terms; each is used once |
+//! | G2 | a software key in an agent that any process of the user can use; a list of signers that the user can change | graded L0; L1 needs a touch (FIDO flag), and signers owned by root |
+//! | G3 | a card that shows one thing and signs another | the console signs the digest of the card that it shows; the wrapper compares it with what it sent |
+//! | G8 | `ssh-keygen` is another program | only a program that root alone can change is run; what a touch does not show is said in the grade |
+//! | G9 | a verdict is replayed after a restart or a restored copy | a challenge of each card, made of a random secret of the wrapper |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 
@@ -115,5 +120,6 @@ mod pins;
 mod process;
 mod screen;
 mod server_words;
+mod signatures;
 mod statements;
 mod tasks;

@@ -15,6 +15,7 @@ mod idle;
 mod review;
 mod science;
 mod screen_rules;
+mod signed;
 mod tasks;
 mod transcript;
 mod trouble;

@@ -96,6 +96,7 @@ fn what_is_said_arrives_as_it_was() {
                 ticket: "t".to_owned(),
                 digest: Digest::of(b""),
                 verdict: OperatorVerdict::Deny { reason: "no\nno".to_owned() },
+                signed: None,
             },
             FromConsole::Edit { ticket: "t".to_owned(), digest: Digest::of(b""), arguments: "{}".repeat(1 << 20) },
         ];

@@ -13,6 +13,7 @@ mod proven;
 mod round_trips;
 mod scoped;
 mod sessions;
+mod signed;
 mod slices;
 mod tasks;
 mod touched;

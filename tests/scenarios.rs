@@ -11,4 +11,7 @@ mod link;
 mod pins;
 mod playbook;
 mod screens;
+#[allow(dead_code, reason = "the tables use the rest of it")]
+#[path = "signing/bed.rs"]
+mod signing_bed;
 mod world;

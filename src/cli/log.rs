@@ -3,14 +3,16 @@
 pub mod export;
 pub(super) mod named;
 mod print;
+mod signatures;
 pub mod stats;
 pub(super) mod verify;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use serde::Deserialize;
 
 use crate::audit::fields::{Field, Fields, Record};
@@ -160,6 +162,9 @@ pub struct VerifyOptions {
     /// A head link noted earlier: it must still be in the chain
     #[arg(long, value_name = "LINK")]
     pub expect_head: Option<Digest>,
+    /// Also verify the signatures of approvals, by this list of OpenSSH's allowed signers
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub allowed_signers: Option<PathBuf>,
     /// Print one JSON object
     #[arg(long)]
     pub json: bool,

@@ -226,7 +226,7 @@ fn made_up(key: &OwnKey, challenge: Challenge, now: i64) -> Statement {
         card: nothing,
         challenge,
         definition: None,
-        machine: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+        machine: user::machine(),
         policy: nothing,
         role: None,
         sandbox: None,

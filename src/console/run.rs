@@ -3,12 +3,13 @@
 
 mod terminal;
 
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::model::{Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
+use super::model::{Command, Edit, Held, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
 use super::settings;
 use super::settings::Notice;
@@ -16,14 +17,17 @@ use super::update::update;
 use super::view::view;
 use terminal::{Focus, Input, Keyboard, Screen};
 
+use crate::gate::data::terms::GrantTerms;
 use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
 use crate::link::folder::LinkError;
+use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
+use crate::operator::sign::{Prompts, sign_card};
 use crate::operator::{Sources, log_reader, rule_book};
 use crate::pins::page::Page;
 
@@ -84,7 +88,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         now: outside.now,
     };
     let found = heard_here.clone();
-    let ask = log_reader::start(sources, move |finding| {
+    let ask = log_reader::start(sources.clone(), move |finding| {
         let _ = found.send(Input::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());
@@ -100,8 +104,22 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
     let focus = Focus::Unknown;
     let drawn_at = i64::MIN;
     let outside = &outside;
-    Loop { outside, model, screen, keyboard, inbox, clients, ask, drawn_at, titled: None, desktop, focus, is_page }
-        .run()
+    Loop {
+        outside,
+        sources,
+        model,
+        screen,
+        keyboard,
+        inbox,
+        clients,
+        ask,
+        drawn_at,
+        titled: None,
+        desktop,
+        focus,
+        is_page,
+    }
+    .run()
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -140,6 +158,8 @@ const FRAME: i64 = 16;
 
 struct Loop<'a> {
     outside: &'a Outside,
+    /// What a signature needs: the lists of signers, and the log.
+    sources: Sources,
     model: Model,
     screen: Screen,
     keyboard: Keyboard,
@@ -256,11 +276,17 @@ impl Loop<'_> {
                     Command::Drain => {
                         self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
                     }
-                    Command::Send { session, message } => {
-                        if let Err(error) = self.clients.send(&session, &message) {
-                            more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
+                    Command::Send { session, message } => match self.signed(&session, message)? {
+                        Ok(message) => {
+                            if let Err(error) = self.clients.send(&session, &message) {
+                                more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
+                            }
                         }
-                    }
+                        Err((ticket, why)) => {
+                            let message = FromWrapper::Refused { ticket, why: format!("not sent: {why}") };
+                            more.push(Msg::Link(ClientEvent::Said { session, message }));
+                        }
+                    },
                     Command::WriteRule { toml, except } => {
                         let written = rule_book::add(&self.outside.places, &toml, except.as_ref(), self.now());
                         more.push(Msg::RuleWritten(written));
@@ -299,6 +325,44 @@ impl Loop<'_> {
             self.keyboard.go_on();
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// The message, with the operator's signature where the card that it approves asks for one; or the ticket, and why there is
+    /// none. Meanwhile the terminal is ssh-keygen's, as it is an editor's.
+    fn signed(
+        &mut self,
+        session: &str,
+        message: FromConsole,
+    ) -> Result<Result<FromConsole, (String, String)>, RunError> {
+        let (ticket, digest, grant) = match &message {
+            FromConsole::Decide { ticket, digest, verdict: OperatorVerdict::Approve { .. }, .. } => {
+                (ticket, *digest, None)
+            }
+            FromConsole::Grant { ticket, digest, terms, .. } => (ticket, *digest, Some(terms)),
+            _ => return Ok(Ok(message)),
+        };
+        let is_it = |held: &&Held| held.key.session == session && held.key.ticket == *ticket;
+        let shown = self.model.queue.calls.iter().find(is_it).map(|held| &held.snapshot);
+        let Some(card) = shown.filter(|card| card.digest == digest && card.signs.is_some()) else {
+            return Ok(Ok(message));
+        };
+        let said = GrantTerms::said(grant);
+        let tell = |line: &str| {
+            // The signature does not depend on whether this can be read.
+            let _ = writeln!(std::io::stderr(), "{line}");
+        };
+        let sources = &self.sources;
+        let made = self.screen.suspended(|| sign_card(sources, card, said, Prompts::Terminal, tell))?;
+        Ok(match (made, message) {
+            (Err(why), FromConsole::Decide { ticket, .. } | FromConsole::Grant { ticket, .. }) => Err((ticket, why)),
+            (Ok(evidence), FromConsole::Decide { ticket, digest, verdict, .. }) => {
+                Ok(FromConsole::Decide { ticket, digest, verdict, signed: Some(evidence) })
+            }
+            (Ok(evidence), FromConsole::Grant { ticket, digest, terms, .. }) => {
+                Ok(FromConsole::Grant { ticket, digest, terms, signed: Some(evidence) })
+            }
+            (_, message) => Ok(message),
+        })
     }
 
     fn edited(&mut self, text: &str) -> Result<Edit, RunError> {

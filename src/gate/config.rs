@@ -61,6 +61,9 @@ pub struct Config {
     pub console: Arc<str>,
     /// The id of this run of the wrapper, which its tokens are bound to.
     pub session: Arc<str>,
+    /// The machine and the user that the wrapper runs on and as: signatures name them.
+    pub machine: Arc<str>,
+    pub user: Arc<str>,
     /// Random, for the ids of our own requests.
     pub nonce: Arc<str>,
     /// Random and known to neither end, for the states that a host must bring back.

@@ -38,6 +38,7 @@ use waiting::{Waiting, form};
 
 use crate::audit::record::Kind;
 use crate::policy::rule::Policy;
+use crate::signing::verdict::Spent;
 use crate::wire::message::{self, Gist, Refusal};
 
 /// The state of one wrapper.
@@ -51,6 +52,8 @@ pub struct Gate {
     flights: Flights,
     grants: Grants,
     waiting: Waiting,
+    /// The challenges of cards that were answered with a signature.
+    spent: Spent,
     /// The waiting calls that are being described, slice by slice.
     describe_queue: Option<DescribeQueue>,
     /// What follows from the current step.
@@ -77,6 +80,7 @@ impl Gate {
             flights: Flights::default(),
             grants: Grants::default(),
             waiting,
+            spent: Spent::default(),
             describe_queue: None,
         }
     }
@@ -99,7 +103,7 @@ impl Gate {
             Event::ServerStreamed { gist, bytes, digest } => {
                 self.on_server_streamed(&gist, bytes, digest);
             }
-            Event::Decided(word, verdict) => self.on_decided(&word, verdict),
+            Event::Decided(word, verdict, signature) => self.on_decided(&word, verdict, signature),
             Event::Edited { word, arguments } => self.on_edited(&word, &arguments),
             Event::Looked { ticket, digest } => self.on_looked(&ticket, digest),
             Event::Extended(word) => self.on_extended(&word),
@@ -107,7 +111,7 @@ impl Gate {
             Event::RecordFailed { entry, why } => self.on_record_failed(entry, why),
             Event::PolicyChanged(policy) => self.on_policy_changed(policy),
             Event::PolicyAccepted { file, digest, operator } => self.on_policy_accepted(file, digest, &operator),
-            Event::Granted(word, terms) => self.on_granted(&word, terms),
+            Event::Granted(word, terms, signature) => self.on_granted(&word, terms, signature),
             Event::Pinned(word, says) => self.on_pinned(&word, says),
             Event::GrantEnded { grant, operator } => self.on_grant_ended(&grant, &operator),
             Event::Facts { ticket, look, found } => self.on_facts(&ticket, look, found),

@@ -36,6 +36,11 @@ pub fn name() -> String {
     current().map_or_else(|unknown| unknown.to_string(), |user| user.name)
 }
 
+/// The name that this machine has for itself.
+pub fn machine() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
 /// Reads the entry with a buffer of `size` bytes; `None` when there is none, or it needs more.
 fn entry(id: u32, size: usize) -> Option<User> {
     let mut record = std::mem::MaybeUninit::<libc::passwd>::uninit();

@@ -8,12 +8,15 @@ use tokio::sync::mpsc;
 
 use super::notice;
 use crate::audit::record::Assurance;
-use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord};
+use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord, Signature};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
+use crate::home::places::Places;
+use crate::home::signers;
 use crate::link::folder::{self, LinkError, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
+use crate::signing::verdict::{Attested, Evidence};
 
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
@@ -22,6 +25,8 @@ const STATUS: u64 = 100_000;
 #[derive(Debug)]
 pub struct Registration {
     pub run_dir: PathBuf,
+    /// Where the lists of signers are.
+    pub places: Places,
     /// Shows notices that a call waits while no console is open.
     pub waiting: notice::Waiting,
     /// The name without `#2`.
@@ -163,11 +168,15 @@ impl Consoles {
                 let operator = Operator { who, console };
                 let word = |ticket, digest| OperatorWord { ticket, digest, operator: operator.clone() };
                 Some(match message {
-                    FromConsole::Decide { ticket, digest, verdict } => Event::Decided(word(ticket, digest), verdict),
+                    FromConsole::Decide { ticket, digest, verdict, signed } => {
+                        Event::Decided(word(ticket, digest), verdict, self.attested(signed))
+                    }
                     FromConsole::Edit { ticket, digest, arguments } => {
                         Event::Edited { word: word(ticket, digest), arguments }
                     }
-                    FromConsole::Grant { ticket, digest, terms } => Event::Granted(word(ticket, digest), terms),
+                    FromConsole::Grant { ticket, digest, terms, signed } => {
+                        Event::Granted(word(ticket, digest), terms, self.attested(signed))
+                    }
                     FromConsole::Pin { ticket, digest, word: says } => Event::Pinned(word(ticket, digest), says),
                     FromConsole::Look { ticket, digest } => Event::Looked { ticket, digest },
                     FromConsole::Extend { ticket, digest } => Event::Extended(word(ticket, digest)),
@@ -176,6 +185,19 @@ impl Consoles {
                     FromConsole::Hello { .. } | FromConsole::Peek { .. } => return None,
                 })
             }
+        }
+    }
+
+    /// Verifies a signature against the signers as their files are now, so that a key revoked a moment ago no longer counts.
+    fn attested(&self, signed: Option<Evidence>) -> Signature {
+        let Some(evidence) = signed else { return Signature::None };
+        match signers::load(&self.registration.places) {
+            Err(error) => Signature::Unusable(error.to_string()),
+            Ok(None) => Signature::Unusable("there is no list of signers".to_owned()),
+            Ok(Some(in_force)) => match Attested::check(evidence, &in_force.signers) {
+                Ok(attested) => Signature::Attested(Box::new(attested), in_force.owner),
+                Err(refused) => Signature::Unusable(refused.to_string()),
+            },
         }
     }
 

@@ -180,6 +180,8 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         server: settings.name.as_str().into(),
         console: places.console().into(),
         session: Arc::clone(&session),
+        machine: user::machine().into(),
+        user: user::name().into(),
         nonce: random_hex()?.into(),
         secret: random_hex()?.into(),
         approval_timeout: micros(settings.approval_timeout),
@@ -203,6 +205,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let (to_us, consoles) = unbounded_channel();
     let registration = Registration {
         run_dir: places.run_dir(),
+        places: places.clone(),
         waiting: notice::Waiting::new(
             places.console(),
             desktop(settings.notices, &places),

@@ -11,10 +11,11 @@ pub use crate::gate::data::report::{
 };
 use crate::gate::data::snapshot::Snapshot;
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::signing::verdict::Evidence;
 use crate::wire::digest::Digest;
 
 /// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
@@ -116,12 +117,24 @@ pub enum FromConsole {
     Hello { protocol: u32, version: String, operator: String, pid: u32 },
     /// Instead of `Hello`: asks what waits. The asker is not attached, and learns nothing else.
     Peek { protocol: u32 },
-    /// The operator decided on exactly these bytes.
-    Decide { ticket: String, digest: Digest, verdict: OperatorVerdict },
+    /// The operator decided on exactly these bytes; an approval whose card asks for it is signed.
+    Decide {
+        ticket: String,
+        digest: Digest,
+        verdict: OperatorVerdict,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signed: Option<Evidence>,
+    },
     /// The operator edited the arguments of exactly these bytes; the card comes back changed.
     Edit { ticket: String, digest: Digest, arguments: String },
     /// The operator approved exactly these bytes, and calls like it on these terms. Every status lists the grants in force.
-    Grant { ticket: String, digest: Digest, terms: GrantTerms },
+    Grant {
+        ticket: String,
+        digest: Digest,
+        terms: GrantTerms,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signed: Option<Evidence>,
+    },
     /// The operator says what the tool of exactly these bytes is, as its card offered it.
     Pin { ticket: String, digest: Digest, word: ToolWord },
     /// These bytes are on screen: what they would touch is looked at again, and the card comes back if that changed.

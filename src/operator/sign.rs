@@ -7,11 +7,16 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
-use crate::home::signers::InForce;
+use super::Sources;
+use crate::audit::store::noted::{self, Noted};
+use crate::gate::data::snapshot::Snapshot;
+use crate::home::signers::{self, InForce, KEYGEN, keygen};
 use crate::home::user;
 use crate::signing::signers::{Entry, EntryKey};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
-use crate::signing::statement::NAMESPACE;
+use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Said, Statement, VERSION};
+use crate::signing::verdict::Evidence;
+use crate::text::plain::visible;
 
 /// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.
 const ENVIRONMENT: [&str; 6] = ["SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM"];
@@ -60,6 +65,52 @@ pub fn own_keys(in_force: &InForce, folder: &Path, at: i64) -> Vec<OwnKey> {
     let mut keys: Vec<OwnKey> = in_force.signers.entries().iter().filter_map(usable).collect();
     keys.sort_by_key(|key| (key.file.is_none(), !key.key.kind().states_presence()));
     keys
+}
+
+/// How long a signature counts after it was asked for, in milliseconds: a touch may take a while.
+const VALIDITY: i64 = 5 * 60_000;
+
+/// Signs an approval of a card, as the console shows it. `tell` gets a line for the operator before a touch may be needed.
+///
+/// # Errors
+/// Why there is no signature, for the operator.
+pub fn sign_card(
+    sources: &Sources,
+    card: &Snapshot,
+    said: Said,
+    prompts: Prompts,
+    tell: impl FnOnce(&str),
+) -> Result<Evidence, String> {
+    let Sources { places, log, now } = sources;
+    let terms = card.signs.clone().ok_or("the card asks for no signature")?;
+    let in_force = signers::load(places).map_err(|error| format!("the list of signers cannot be used: {error}"))?;
+    let in_force = in_force.ok_or("there is no list of signers: `mcp-approve help signing`")?;
+    let time = now();
+    let mut keys = own_keys(&in_force, &ssh_folder().unwrap_or_default(), time);
+    if keys.is_empty() {
+        return Err("no key in the list of signers may sign now: `mcp-approve signers` says why".to_owned());
+    }
+    let key = keys.remove(0);
+    let log = match noted::read(log) {
+        Noted::Head(head) => Some(LogHead { head: head.link, seq: head.seq }),
+        Noted::Nothing | Noted::Unreadable(_) => None,
+    };
+    // What is signed are the bytes and the card that were shown, whatever the wrapper says of them.
+    let shown = CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms };
+    let signer = key.signer.clone();
+    let statement = Statement { card: shown, log, not_after: time + VALIDITY, said, signer, time, version: VERSION };
+    let touch = if key.key.kind().states_presence() { " Touch the key when it blinks." } else { "" };
+    tell(&format!(
+        "Signing the approval of {} as {} with {} {}.{touch} Ctrl-C goes back.",
+        visible(&card.ticket),
+        visible(&key.signer),
+        key.key.kind().word(),
+        key.key.fingerprint()
+    ));
+    let program = keygen(Path::new(KEYGEN))?;
+    let statement = statement.to_json();
+    let signature = Signing::start(&program, &key, &statement, prompts, places.state_dir()).and_then(Signing::wait);
+    Ok(Evidence { statement, signature: signature.map_err(|error| error.to_string())? })
 }
 
 /// The public key in a `.pub` file.

@@ -178,6 +178,24 @@ pub fn key_blob(word: &str, base64: &str) -> Result<Vec<u8>, Unreadable> {
     }
 }
 
+/// The Base64 of an armored signature on one line, without its armor: as the log keeps it, which hides what stands between BEGIN and
+/// END. Empty for what is not armored.
+pub fn unarmored(armored: &str) -> String {
+    armored.lines().skip_while(|line| *line != BEGIN).skip(1).take_while(|line| *line != END).collect()
+}
+
+/// The same in its armor again, as ssh-keygen reads it.
+pub fn rearmored(base64: &str) -> String {
+    let mut armored = format!("{BEGIN}\n");
+    for (at, character) in base64.chars().enumerate() {
+        if at > 0 && at % 70 == 0 {
+            armored.push('\n');
+        }
+        armored.push(character);
+    }
+    armored + "\n" + END + "\n"
+}
+
 /// What a signature says about the person at the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {

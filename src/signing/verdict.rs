@@ -48,7 +48,7 @@ pub enum Refused {
     OtherChallenge,
     #[error("the signed verdict is not the one that was sent: {0} differs")]
     OtherVerdict(&'static str),
-    #[error("the grant in the signature names no end, or an end and no grant")]
+    #[error("the signature names the end of a grant, and no grant")]
     Grant,
     #[error("the signature is dated in the future: compare the clocks of the two machines")]
     FromTheFuture,
@@ -96,11 +96,16 @@ impl Attested {
         if matches!(presence, Presence::NotTouched { .. }) {
             return Err(Refused::NotTouched);
         }
-        if statement.said.grants.is_some() != statement.said.until.is_some() {
+        if statement.said.grants.is_none() && statement.said.until.is_some() {
             return Err(Refused::Grant);
         }
         let signer = Signer { principal: statement.signer.clone(), key: signature.key().clone(), presence };
         Ok(Self { evidence, statement, signer })
+    }
+
+    /// Statement and signature as they came, for the record.
+    pub const fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 
     /// What was signed.
@@ -189,11 +194,6 @@ impl SignedVerdict {
     /// What it is worth; `None` where a touch is missing, which no accepted verdict lacks.
     pub const fn grade(&self, owner: SignersOwner, console: ConsoleUser) -> Option<Grade> {
         Grade::of(owner, self.attested.signer.presence, console)
-    }
-
-    /// Statement and signature, for the record.
-    pub fn into_evidence(self) -> Evidence {
-        self.attested.evidence
     }
 }
 

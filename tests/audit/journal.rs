@@ -215,7 +215,7 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
 
 fn verify(db: &Path) -> (ExitCode, String) {
     let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions { expect_head: None, json: false });
+    let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
     let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
     (finding, String::from_utf8(out).unwrap())
 }

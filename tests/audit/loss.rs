@@ -129,7 +129,7 @@ fn act(act: Act, db: &Path, names: &[&str], old: &Path) {
 /// What `log verify` says; an error of it is a finding as well.
 fn verify(db: &Path) -> (bool, String) {
     let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions { expect_head: None, json: false });
+    let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
     let found = run(&command, db, Look::plain(NOON), &mut out);
     let text = String::from_utf8(out).unwrap();
     match found {

@@ -25,7 +25,7 @@ fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>)
 fn verify(db: &Path) -> (ExitCode, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
-        let command = LogCommand::Verify(VerifyOptions { expect_head: None, json });
+        let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json });
         let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
         (finding, String::from_utf8(out).unwrap())
     };

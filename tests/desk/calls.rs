@@ -131,6 +131,7 @@ pub fn write(ticket: &str) -> Snapshot {
         earlier: Vec::new(),
         silence: None,
         bare: false,
+        signs: None,
     }
 }
 

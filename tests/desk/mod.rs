@@ -192,7 +192,7 @@ impl Desk {
 /// The verdicts among commands: session, ticket, digest, verdict.
 pub fn verdicts(commands: &[Command]) -> Vec<(String, String, Digest, OperatorVerdict)> {
     let verdict = |command: &Command| match command {
-        Command::Send { session, message: FromConsole::Decide { ticket, digest, verdict } } => {
+        Command::Send { session, message: FromConsole::Decide { ticket, digest, verdict, .. } } => {
             Some((session.clone(), ticket.clone(), *digest, verdict.clone()))
         }
         _ => None,

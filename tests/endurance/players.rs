@@ -149,7 +149,8 @@ impl Console {
                     FromWrapper::Held { call } => {
                         if let (Some(verdict), Some(clients)) = (decide(&call), speaker.upgrade()) {
                             let (ticket, digest) = (call.ticket, call.digest);
-                            let _ = clients.send(&session, &FromConsole::Decide { ticket, digest, verdict });
+                            let _ =
+                                clients.send(&session, &FromConsole::Decide { ticket, digest, verdict, signed: None });
                         }
                     }
                     FromWrapper::Settled(end) => {

@@ -164,7 +164,7 @@ pub fn found(run: &Run) -> Measured {
                 continue;
             }
             let expect_head = (number % 20 < 10).then_some(original.head);
-            let verify = LogCommand::Verify(VerifyOptions { expect_head, json: false });
+            let verify = LogCommand::Verify(VerifyOptions { expect_head, allowed_signers: None, json: false });
             let finding = log::run(&verify, &copy, Look::plain(0), &mut Vec::new());
             return (kind, !matches!(finding, Ok(ExitCode::SUCCESS)));
         }

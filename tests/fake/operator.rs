@@ -152,7 +152,7 @@ impl Operator {
     /// Sends a verdict.
     pub fn decide(&self, asked: &Asked, verdict: OperatorVerdict) {
         let (ticket, digest) = (asked.call.ticket.clone(), asked.call.digest);
-        self.clients.send(&asked.session, &FromConsole::Decide { ticket, digest, verdict }).unwrap();
+        self.clients.send(&asked.session, &FromConsole::Decide { ticket, digest, verdict, signed: None }).unwrap();
     }
 
     /// Sends other arguments.

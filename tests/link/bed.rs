@@ -256,6 +256,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             earlier: Vec::new(),
             silence: None,
             bare: false,
+            signs: None,
         }),
     }
 }
@@ -265,6 +266,7 @@ pub fn approve(ticket: &str) -> FromConsole {
         ticket: ticket.to_owned(),
         digest: Digest::of(b"line"),
         verdict: OperatorVerdict::Approve { unread: false },
+        signed: None,
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use mcp_approve::gate::Mode;
 use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::home::places::Places;
 use mcp_approve::interpose::consoles::{Consoles, Registration};
 use mcp_approve::interpose::notice::Waiting;
 
@@ -22,6 +23,7 @@ fn wrapped(place: &Place) -> Wrapped {
     let (to_us, words) = unbounded_channel();
     let registration = Registration {
         run_dir: place.run.clone(),
+        places: Places::under(&place.run).unwrap(),
         waiting: Waiting::new("mcp-approve".to_owned(), None, None),
         name: "files".to_owned(),
         session: Arc::from("s1"),

@@ -77,7 +77,12 @@ impl Operator {
                         let wrapper = wrappers.iter().find(|wrapper| wrapper.session == session).unwrap().pid;
                         drop(ask.send(Asked { tool: call.tool.clone(), disk: look(), wrapper }));
                         let verdict = manner.verdict.clone();
-                        let decide = FromConsole::Decide { ticket: call.ticket.clone(), digest: call.digest, verdict };
+                        let decide = FromConsole::Decide {
+                            ticket: call.ticket.clone(),
+                            digest: call.digest,
+                            verdict,
+                            signed: None,
+                        };
                         due.push((Instant::now() + manner.after, session, decide));
                     }
                     Ok(ClientEvent::Said { message: FromWrapper::Refused { why, .. }, .. }) => refused.push(why),

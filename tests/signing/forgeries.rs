@@ -349,12 +349,12 @@ const STATEMENTS: &[Row] = &[
         "until when it is granted differs",
     ),
     (
-        "a grant without an end",
+        "an end without a grant",
         |a| {
-            a.statement.said.grants = Some("under ~/a".into());
-            a.said.grants = Some("under ~/a".into());
+            a.statement.said.until = Some(NOW);
+            a.said.until = Some(NOW);
         },
-        "names no end",
+        "and no grant",
     ),
     ("another card's challenge", |a| a.statement.card.challenge = Challenge::of([8; 32]), "another card"),
     (
@@ -449,7 +449,7 @@ fn what_is_honest_is_accepted() {
         let signer = accepted.attested().signer();
         assert_eq!(signer.principal, "mara@example.com");
         assert_eq!(matches!(signer.presence, Presence::Touched { counter: 7, verified: false }), touched, "{with}");
-        assert_eq!(accepted.into_evidence().statement, evidence.statement);
+        assert_eq!(accepted.attested().evidence().statement, evidence.statement);
     }
     let mut second = Attempt::new();
     second.spent = second.spent_once();

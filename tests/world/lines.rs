@@ -12,6 +12,8 @@ pub fn config() -> Config {
         server: "files".into(),
         console: "mcp-approve --home /h".into(),
         session: "session".into(),
+        machine: "build-7".into(),
+        user: "mara".into(),
         nonce: "nonce".into(),
         secret: "secret".into(),
         approval_timeout: 300_000_000,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::behavior::agreed::Agreement;
-use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side};
+use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side, Signature};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{PinUpdate, Pins};
 use mcp_approve::gate::data::pinning::{Pinning, Remembers, ToolWord};
@@ -235,7 +235,14 @@ impl World {
         {
             self.approved_by_operator.insert(ticket.into());
         }
-        self.step(Event::Decided(word(ticket, digest), verdict))
+        self.step(Event::Decided(word(ticket, digest), verdict, Signature::None))
+    }
+
+    /// Approves a call with this signature.
+    pub fn approve_signed(&mut self, ticket: &str, signature: Signature) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        self.approved_by_operator.insert(ticket.into());
+        self.step(Event::Decided(word(ticket, digest), OperatorVerdict::Approve { unread: false }, signature))
     }
 
     /// Approves a call and more like it.
@@ -245,7 +252,7 @@ impl World {
             self.approved_by_operator.insert(ticket.into());
         }
         let terms = GrantTerms { covers, lasts };
-        self.step(Event::Granted(word(ticket, digest), terms))
+        self.step(Event::Granted(word(ticket, digest), terms, Signature::None))
     }
 
     /// Says what the tool of a call is.

@@ -45,7 +45,7 @@ pub(super) fn write(before: &Workspace, after: &Workspace, here: Here<'_>, out: 
     }
     writeln!(out, "\nThe log: {}", counted(records.len(), "record"))?;
     let mut said = Vec::new();
-    let verify = LogCommand::Verify(VerifyOptions { expect_head: None, json: false });
+    let verify = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
     let verified = log::run(&verify, &db, Look::here(here), &mut said)?;
     // The advice on a log whose end was cut off is left out: this log has just been written.
     let said = str::from_utf8(&said).unwrap_or_default().lines().take_while(|line| !line.starts_with("Not checked: "));

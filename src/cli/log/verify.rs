@@ -11,7 +11,7 @@ use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::{VerifyOptions, named};
+use crate::cli::log::{VerifyOptions, named, signatures};
 use crate::cli::look::{Look, json_object, shown, visible};
 use crate::wire::number::{counted, grouped};
 
@@ -19,8 +19,10 @@ use crate::wire::number::{counted, grouped};
 pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
+    let mut signed = None;
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
+            signed = options.allowed_signers.as_deref().map(|list| signatures::verify(&reader, list)).transpose()?;
             let verified = named::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
@@ -35,9 +37,10 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
         }
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
+    let signatures_hold = signed.as_ref().is_none_or(|signed| signed.bad.is_empty());
     let finding = match (&verified.broken, verified.anchor) {
         (None, Anchor::NotAsked | Anchor::Found { .. })
-            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() =>
+            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() && signatures_hold =>
         {
             ExitCode::SUCCESS
         }
@@ -66,6 +69,10 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
                 "earlier": verified.unended.earlier,
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
+            "signatures": signed.as_ref().map(|signed| {
+                let bad = |(seq, what): &(i64, String)| json!({ "seq": seq, "what": what });
+                json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>() })
+            }),
         });
         json_object(report, out)?;
         return Ok(finding);
@@ -95,6 +102,13 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
                 let more = counted(beyond.changed - 1, "does not follow|do not follow");
                 writeln!(out, "Of the {after} after it, {more} from the one before.")?;
             }
+        }
+    }
+    if let Some(signed) = &signed {
+        let holds = counted(signed.good, "signature holds|signatures hold");
+        writeln!(out, "By this list of signers, {holds}.")?;
+        for (seq, why) in &signed.bad {
+            writeln!(out, "THE SIGNATURE IN RECORD {seq} DOES NOT HOLD: {}.", visible(why))?;
         }
     }
     tell_noted(&noted, lost, seq, &noted::place_of(db), out)?;

@@ -223,7 +223,12 @@ fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
 /// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
 fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) {
     let (took, word) = (on_screen(model), verdict.word());
-    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
+    send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide {
+        ticket,
+        digest,
+        verdict,
+        signed: None,
+    });
 }
 
 /// How long the card has been on screen, in milliseconds.
@@ -251,7 +256,7 @@ pub(super) fn send_shown(
 /// One verdict of several on exactly the bytes that were shown.
 fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
     counts(model, armed, verdict.word(), took);
-    model.send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict });
+    model.send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict, signed: None });
 }
 
 /// Notes that a verdict is sent: it counts in the operator's numbers.

@@ -208,7 +208,7 @@ pub(super) fn enter(model: &mut Model) {
             let Some(armed) = armed else { return };
             let row = good("Granted: ").and_foreign(Tone::Ours, &terms.to_string());
             decide::send_shown(model, &armed, VerdictWord::Approve, now - opened, |ticket, digest| {
-                FromConsole::Grant { ticket, digest, terms }
+                FromConsole::Grant { ticket, digest, terms, signed: None }
             });
             model.note = Some(row.quiet(". Rules (5) lists it; x ends it there."));
         }

@@ -80,6 +80,8 @@ pub(in crate::gate) fn hold(
         },
         seen: Seen::default(),
         asked_again: None,
+        signed: Vec::new(),
+        challenges: 0,
     };
     held.wait.ends = request_ends(waiting, host, &held);
     match session {

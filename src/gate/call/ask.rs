@@ -58,11 +58,11 @@ pub(super) fn confirm(
     approval: Approval,
     changed: Option<&'static str>,
 ) -> (Next, Option<(OperatorWord, String)>) {
-    let Approval { case, verdict, unread, grant } = approval;
+    let Approval { case, verdict, unread, grant, signed } = approval;
     let (ticket, digest) = (held.ticket.to_string(), held.call.digest());
     let (next, why) = match changed {
         None => match if_still_described(context, held, case) {
-            Ok((held, case)) => return (Next::Approve(held, Approval { case, verdict, unread, grant }), None),
+            Ok((held, case)) => return (Next::Approve(held, Approval { case, verdict, unread, grant, signed }), None),
             Err(instead) => (instead.0, instead.1.to_owned()),
         },
         Some(what) => (Next::JudgeAgain(held, case), format!("{what} since the card was shown; look again")),
@@ -102,10 +102,15 @@ pub(super) fn report_late(calls: &Calls, out: &mut Out, word: &OperatorWord, sai
 
 /// Records that a verdict had no effect, and tells its console.
 pub(super) fn report_ineffective(out: &mut Out, word: &OperatorWord, said: &str, why: &str) {
+    record_ineffective(out, word, said, why);
+    out.refuse_word(word, why);
+}
+
+/// Records that a verdict had no effect.
+pub(super) fn record_ineffective(out: &mut Out, word: &OperatorWord, said: &str, why: &str) {
     let mut entry = out.fault(format!("a verdict ({said}) had no effect"), word.digest);
     entry.ticket = Some(word.ticket.as_str().into());
     out.record(entry.with("operator", &*word.operator.who).with("reason", why));
-    out.refuse_word(word, why);
 }
 
 /// Reads an edit: returns the new call and the proof that its session allows it, or why the edit is refused.
@@ -146,6 +151,7 @@ pub(super) fn edited(mut held: Held, shown: Case, call: Call, session: InSession
     // What the edited call would touch is looked at before it is shown.
     held.seen = Seen::default();
     held.asked_again = None;
+    held.signed.clear();
     Next::Judge(held, session, shown.judged.described)
 }
 

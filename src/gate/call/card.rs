@@ -5,7 +5,7 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::pinning;
+use crate::gate::call::{pinning, signed};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
 use crate::gate::held::caller;
@@ -13,6 +13,7 @@ use crate::gate::held::context::Context;
 use crate::gate::held::{Held, Inside, Judged};
 use crate::gate::waiting::form;
 use crate::mcp::tool::Tool;
+use crate::signing::grade::Needs;
 use crate::wire::call::Call;
 
 /// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
@@ -22,7 +23,7 @@ const WORDS: usize = 64 * 1024;
 pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judged) -> Snapshot {
     let tool = judged.described.as_ref().map(|known| &known.tool);
     let past = context.past(held);
-    Snapshot {
+    let mut snapshot = Snapshot {
         ticket: held.ticket.to_string(),
         server: context.config.server.to_string(),
         method: held.call.method().map(str::to_owned),
@@ -64,7 +65,12 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         earlier: past.lines,
         silence: silence(context, held),
         bare: context.host.of(&held.call).is_some_and(|(name, _)| deadline::is_bare(name)),
+        signs: None,
+    };
+    if signed::needs(context, judged) == Needs::Signature {
+        snapshot.signs = Some(signed::terms(context, held, judged, snapshot.card_digest()));
     }
+    snapshot
 }
 
 /// What the operator cannot see of the host while the call waits.

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::{arrive, ask, card, consult, describe, end, forward, grant, judge, look, pinning};
+use crate::gate::call::{arrive, ask, card, consult, describe, end, forward, grant, judge, look, pinning, signed};
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Operator, OperatorWord, Said};
+use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
@@ -27,7 +27,9 @@ use crate::gate::waiting::given::ShownForm;
 use crate::gate::waiting::question::{FormAnswer, record_ineffective_answer};
 use crate::gate::waiting::{answer, come_back, form};
 use crate::policy::rule::Policy;
+use crate::signing::grade::Needs;
 use crate::wire::digest::Digest;
+use crate::wire::number::counted;
 
 impl Gate {
     /// Takes a call from step to step, until it waits for something or has ended.
@@ -211,18 +213,20 @@ impl Gate {
     }
 
     /// The operator's verdict on exactly these bytes.
-    pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict) {
+    pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict, signature: Signature) {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return ask::report_late(&self.calls, &mut self.out, word, verdict.word().word());
         };
         match verdict {
-            OperatorVerdict::Approve { unread } => self.operator_approves((held, asking), word, unread, None),
+            OperatorVerdict::Approve { unread } => {
+                self.operator_approves((held, asking), word, (unread, None), signature);
+            }
             OperatorVerdict::Deny { reason } => self.drive(ask::denied(held, asking, word, reason)),
         }
     }
 
     /// An approval of exactly these bytes, and of calls like it for a while.
-    pub(in crate::gate) fn on_granted(&mut self, word: &OperatorWord, terms: GrantTerms) {
+    pub(in crate::gate) fn on_granted(&mut self, word: &OperatorWord, terms: GrantTerms, signature: Signature) {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return ask::report_late(&self.calls, &mut self.out, word, "approve");
         };
@@ -230,20 +234,53 @@ impl Gate {
             self.calls.put(held, asking);
             return self.out.refuse_word(word, why);
         }
-        self.operator_approves((held, asking), word, false, Some(terms));
+        self.operator_approves((held, asking), word, (false, Some(terms)), signature);
     }
 
     fn operator_approves(
         &mut self,
-        (held, asking): (Held, Asking),
+        (mut held, asking): (Held, Asking),
         word: &OperatorWord,
-        unread: bool,
-        grant: Option<GrantTerms>,
+        (unread, grant): (bool, Option<GrantTerms>),
+        signature: Signature,
     ) {
+        if signed::needs(self.context(), &asking.case.judged) == Needs::Signature {
+            let taken = self.take_signature((&mut held, &asking.case), grant.as_ref(), signature);
+            match taken {
+                Ok(0) => {}
+                Ok(missing) => {
+                    let why = format!("your approval counts; {} more must sign", counted(missing, "person|people"));
+                    return self.wait_on((held, asking), word, &why);
+                }
+                Err(why) => {
+                    ask::record_ineffective(&mut self.out, word, "approve", &why);
+                    return self.wait_on((held, asking), word, &why);
+                }
+            }
+        }
         let verdict = ask::by_operator(word, &asking, "approved by the operator".into());
         if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, unread, grant)) {
             self.out.refuse_word(word, why);
         }
+    }
+
+    /// Takes the signature of an approval; returns how many are still missing, or why it has no effect.
+    fn take_signature(
+        &mut self,
+        (held, case): (&mut Held, &Case),
+        grant: Option<&GrantTerms>,
+        signature: Signature,
+    ) -> Result<u32, String> {
+        let card = card::snapshot(self.context(), held, &case.judged).signs;
+        let offered = signed::offered(self.context(), (&*held, &case.judged), card, grant, signature)?;
+        signed::accept(offered, held, grant, self.out.now.wall, &mut self.spent)
+    }
+
+    /// A call waits on, and its card is shown as it is now, because an approval did not decide it.
+    fn wait_on(&mut self, (held, asking): (Held, Asking), word: &OperatorWord, why: &str) {
+        self.show_card(&held, &asking.case);
+        self.calls.put(held, asking);
+        self.out.refuse_word(word, why);
     }
 
     /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise returns why
@@ -254,8 +291,9 @@ impl Gate {
         case: Case,
         (verdict, unread, grant): (Verdict, bool, Option<GrantTerms>),
     ) -> Result<(), String> {
-        let (held, case) = self.if_still_described(held, case)?;
-        let approval = Approval { case, verdict, unread, grant };
+        let (mut held, case) = self.if_still_described(held, case)?;
+        let signed = std::mem::take(&mut held.signed);
+        let approval = Approval { case, verdict, unread, grant, signed };
         let next = if held.looks_again() { Next::LookAgain } else { Next::Approve };
         self.drive(next(held, approval));
         Ok(())
@@ -353,6 +391,10 @@ impl Gate {
             Err(why) => return self.out.refuse_word(word, why),
         };
         let judged = &asking.case.judged;
+        if tool_word != ToolWord::Changes && signed::needs(self.context(), judged) == Needs::Signature {
+            self.calls.put(held, asking);
+            return self.out.refuse_word(word, signed::UNSIGNED);
+        }
         // Without a definition nothing is offered, so there is one here.
         if let Some(described) = judged.described.clone() {
             let is = described.behavior.identity;
@@ -376,7 +418,7 @@ impl Gate {
             }
         }
         match tool_word {
-            ToolWord::Reads => self.operator_approves((held, asking), word, false, None),
+            ToolWord::Reads => self.operator_approves((held, asking), word, (false, None), Signature::None),
             ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, asking),
         }
     }
@@ -483,6 +525,10 @@ impl Gate {
                 self.calls.put(held, asking);
                 let why = "the call is not as the question showed it any more";
                 record_ineffective_answer(&mut self.out, Some(form), why);
+            }
+            FormAnswer::Approve if signed::needs(self.context(), &asking.case.judged) == Needs::Signature => {
+                self.calls.put(held, asking);
+                record_ineffective_answer(&mut self.out, Some(form), signed::UNSIGNED);
             }
             FormAnswer::Approve => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));

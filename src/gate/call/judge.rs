@@ -103,7 +103,7 @@ pub(super) fn act(
         }
         (Decision::Ask, _) => return Next::Ask(held, case),
     };
-    Next::Approve(held, Approval { case, verdict, unread: false, grant: None })
+    Next::Approve(held, Approval { case, verdict, unread: false, grant: None, signed: Vec::new() })
 }
 
 /// Notes what was agreed to and lets a call pass, once a day each: what is not used for long lapses.

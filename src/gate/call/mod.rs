@@ -17,4 +17,5 @@ pub mod judge;
 pub(in crate::gate) mod judgement;
 pub mod look;
 pub mod pinning;
+pub(in crate::gate) mod signed;
 pub mod touched;

@@ -11,6 +11,8 @@ use crate::gate::data::pinning::{Pinning, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
+use crate::signing::grade::SignersOwner;
+use crate::signing::verdict::Attested;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
@@ -49,6 +51,15 @@ pub struct OperatorWord {
     pub operator: Operator,
 }
 
+/// The signature that came with an operator's word, as the shell has checked it against the list of signers in force.
+#[derive(Debug)]
+pub enum Signature {
+    None,
+    /// It is good, whatever it is for.
+    Attested(Box<Attested>, SignersOwner),
+    Unusable(String),
+}
+
 /// Everything that can happen to a gate.
 #[derive(Debug)]
 pub enum Event {
@@ -65,7 +76,7 @@ pub enum Event {
     /// A line of the server streamed past, too long to buffer.
     ServerStreamed { gist: Gist, bytes: u64, digest: StreamDigest },
     /// An operator decided.
-    Decided(OperatorWord, OperatorVerdict),
+    Decided(OperatorWord, OperatorVerdict, Signature),
     /// An operator edited the arguments.
     Edited { word: OperatorWord, arguments: String },
     /// A console shows these bytes: what they would touch may have changed since.
@@ -83,7 +94,7 @@ pub enum Event {
     /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
     Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
     /// An operator approved a call, and calls like it for a while.
-    Granted(OperatorWord, GrantTerms),
+    Granted(OperatorWord, GrantTerms, Signature),
     /// An operator said what the tool of a call is.
     Pinned(OperatorWord, ToolWord),
     /// An operator ended a grant.

@@ -10,6 +10,7 @@ use crate::behavior::taxonomy::{Badge, Confidence, ContentType, Mutability};
 use crate::gate::data::facts::Facts;
 use crate::gate::data::pinning::PinOffer;
 use crate::policy::decide::{Near, Ruling};
+use crate::signing::statement::CardTerms;
 use crate::wire::digest::Digest;
 
 /// The words after the ticket of an identical call that still waits.
@@ -108,9 +109,19 @@ pub struct Snapshot {
     /// The host shows its user nothing of the wait.
     #[serde(default)]
     pub bare: bool,
+    /// Where the approval needs a signature: what it must cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signs: Option<CardTerms>,
 }
 
 impl Snapshot {
+    /// The digest of the card's data without what a signature must cover: what that covers of the card.
+    pub fn card_digest(&self) -> Digest {
+        let shown = Self { signs: None, ..self.clone() };
+        // A card of texts and numbers is always JSON.
+        Digest::of(&serde_json::to_vec(&shown).unwrap_or_default())
+    }
+
     /// The badge of the call.
     pub fn badge(&self) -> Badge {
         let reads = self.identity.mutability == Mutability::Pure;

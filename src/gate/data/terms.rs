@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::signing::statement::{Said, SignedWord};
 use crate::wire::digest::Digest;
 
 /// What is granted, and for how long.
@@ -33,6 +34,15 @@ pub enum Lasts {
     Minutes(u32),
     /// This many calls after this one.
     Calls(u32),
+}
+
+impl GrantTerms {
+    /// What an approval says that a signature must cover: these terms as JSON, where it grants more than one call.
+    pub fn said(terms: Option<&Self>) -> Said {
+        // Terms of texts and numbers are always JSON.
+        let grants = terms.map(|terms| serde_json::to_string(terms).unwrap_or_default());
+        Said { grants, reason: String::new(), until: None, verdict: SignedWord::Approve }
+    }
 }
 
 impl fmt::Display for GrantTerms {

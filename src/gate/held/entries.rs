@@ -15,12 +15,13 @@ use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
-use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen};
+use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval};
 use crate::gate::held::{caller, retry};
 use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
+use crate::signing::sshsig::unarmored;
 use crate::wire::call::Call;
 
 /// How many characters of a request's target are recorded.
@@ -81,7 +82,20 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
     entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
     entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
+    entry.add("signatures", approval.and_then(|approval| signatures(&approval.signed)));
     entry
+}
+
+/// The signatures of an approval, with all that it takes to verify them again.
+fn signatures(signed: &[SignedApproval]) -> Option<Value> {
+    of_all(signed, |one| {
+        let attested = one.verdict.attested();
+        let (signer, evidence) = (attested.signer(), attested.evidence());
+        json!({
+            "signer": signer.principal, "key": signer.key.kind().word(), "fingerprint": signer.key.fingerprint(),
+            "worth": one.grade.word(), "statement": evidence.statement, "sshsig": unarmored(&evidence.signature),
+        })
+    })
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.

@@ -29,6 +29,9 @@ use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::decide::{Near, Ruling};
 use crate::policy::scope::InScope;
+use crate::signing::grade::Grade;
+use crate::signing::statement::CardTerms;
+use crate::signing::verdict::SignedVerdict;
 use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::id::Id;
@@ -53,6 +56,25 @@ pub struct Held {
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
     pub asked_again: Option<&'static str>,
+    /// Approvals that were signed while it waits for more of them.
+    pub signed: Vec<SignedApproval>,
+    /// How many signatures were taken for it, also those that count no longer: each card has a challenge of its own.
+    pub challenges: u64,
+}
+
+/// A signed approval, and what it is worth.
+#[derive(Debug)]
+pub struct SignedApproval {
+    pub verdict: SignedVerdict,
+    pub grade: Grade,
+}
+
+impl SignedApproval {
+    /// Whether it covers this state of the call, whichever approval it was and whatever its challenge.
+    pub fn covers(&self, terms: &CardTerms) -> bool {
+        let card = self.verdict.attested().statement().card.clone();
+        CardTerms { approval: terms.approval, challenge: terms.challenge, ..card } == *terms
+    }
 }
 
 /// Whether the call was put before the operator, and whether that record, arguments and all, is in the log.
@@ -167,6 +189,8 @@ pub struct Approval {
     pub unread: bool,
     /// What was approved beyond this call.
     pub grant: Option<GrantTerms>,
+    /// The signatures, where the policy asks for them.
+    pub signed: Vec<SignedApproval>,
 }
 
 /// A denial. A call can be denied before it was judged.

@@ -1,0 +1,85 @@
+//! The signatures in the log, verified again years later: each by a key that might sign when it was made, for the call and the
+//! verdict of its record.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+
+use crate::audit::store::{ReadOrder, Reader};
+use crate::cli::error::Error;
+use crate::cli::look::shown;
+use crate::signing::signers::Signers;
+use crate::signing::sshsig::rearmored;
+use crate::signing::verdict::{Attested, Evidence};
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Signatures {
+    pub good: u64,
+    /// The records whose signatures do not hold, and why.
+    pub bad: Vec<(i64, String)>,
+}
+
+/// A record, as far as its signatures need it.
+#[derive(Deserialize)]
+struct Decision {
+    kind: String,
+    digest: Option<String>,
+    verdict: Option<String>,
+    #[serde(default)]
+    detail: Signed,
+}
+
+#[derive(Default, Deserialize)]
+struct Signed {
+    #[serde(default)]
+    signatures: Vec<Kept>,
+}
+
+/// A signature as the log keeps it.
+#[derive(Deserialize)]
+struct Kept {
+    statement: String,
+    sshsig: String,
+}
+
+/// Verifies every signature in a log against a list of allowed signers.
+pub(super) fn verify(reader: &Reader, list: &Path) -> Result<Signatures, Error> {
+    let text = std::fs::read_to_string(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
+    let signers = Signers::read(&text, "", &TimeZone::system()).map_err(|errors| {
+        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(list))).collect();
+        Error::wrong(errors.join("\n"), "correct these lines: `mcp-approve help signing`")
+    })?;
+    let mut found = Signatures::default();
+    reader.each(ReadOrder::OldestFirst, &mut |row| {
+        // Most records have none, and are not parsed.
+        if memchr::memmem::find(row.body, b"\"signatures\":[").is_some()
+            && let Ok(decision) = serde_json::from_slice::<Decision>(row.body)
+            && decision.kind == "decision"
+        {
+            for kept in &decision.detail.signatures {
+                match why_not(kept, &decision, &signers) {
+                    None => found.good += 1,
+                    Some(why) => found.bad.push((row.seq, why)),
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// Why a signature does not hold.
+fn why_not(kept: &Kept, decision: &Decision, signers: &Signers) -> Option<String> {
+    let evidence = Evidence { statement: kept.statement.clone(), signature: rearmored(&kept.sshsig) };
+    let attested = match Attested::check(evidence, signers) {
+        Ok(attested) => attested,
+        Err(refused) => return Some(refused.to_string()),
+    };
+    let statement = attested.statement();
+    let is_same = decision.digest.as_deref() == Some(&statement.card.call.to_string())
+        && decision.verdict.as_deref() == Some(statement.said.verdict.word());
+    (!is_same).then(|| "it is for another call or verdict than its record".to_owned())
+}

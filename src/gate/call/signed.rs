@@ -1,0 +1,122 @@
+//! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
+
+use crate::gate::data::event::Signature;
+use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::context::Context;
+use crate::gate::held::{Held, Judged, SignedApproval};
+use crate::policy::terms::ApproverKind;
+use crate::signing::grade::{ConsoleUser, Danger, Needs, SignersOwner};
+use crate::signing::statement::{CardTerms, Challenge};
+use crate::signing::verdict::{Attested, Expected, SignedVerdict, Signer, Spent};
+use crate::wire::digest::{Digest, Hasher};
+
+/// Why an approval without a signature has no effect.
+pub(super) const UNSIGNED: &str = "the policy wants a signature for this approval: approve with `a` in a console that can sign (`mcp-approve help signing`)";
+
+/// Whether the approval of a call needs a signature.
+pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
+    let danger = if judged.danger.is_some() { Danger::Dangerous } else { Danger::Plain };
+    context.rules.policy.needs(&judged.ruling.terms, danger)
+}
+
+/// What the next signature on a card must cover, for the card of this digest. Signatures that cover another state of the call do
+/// not count among those that are there.
+pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Digest) -> CardTerms {
+    let config = context.config;
+    let call = held.call.digest();
+    let mut first = CardTerms {
+        approval: 1,
+        approvals: judged.ruling.terms.approvals,
+        call,
+        card,
+        challenge: challenge(&config.secret, held),
+        definition: judged.described.as_ref().map(|known| known.digest),
+        machine: config.machine.to_string(),
+        policy: context.rules.policy.digest,
+        role: config.scope.words(),
+        sandbox: None,
+        server: context.catalog.fingerprint().to_owned(),
+        session: config.session.to_string(),
+        ticket: held.ticket.to_string(),
+        user: config.user.to_string(),
+    };
+    let given = held.signed.iter().filter(|one| one.covers(&first)).count();
+    first.approval = u32::try_from(given).unwrap_or(u32::MAX).saturating_add(1);
+    first
+}
+
+/// Made of the wrapper's secret, so that it cannot be known before the card is sent; another one for each call, edit, wrapper and
+/// signature that was taken.
+fn challenge(secret: &str, held: &Held) -> Challenge {
+    let mut hasher = Hasher::default();
+    for part in ["challenge of a card", secret, &held.ticket, &held.challenges.to_string()] {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.update(held.call.digest().as_bytes());
+    Challenge::of(*hasher.finish().as_bytes())
+}
+
+/// A signature that may count for a call that waits.
+pub(super) struct Offered {
+    attested: Attested,
+    owner: SignersOwner,
+    card: CardTerms,
+    earlier: Vec<Signer>,
+}
+
+/// Looks whether a signature may count for a call that waits, by the terms of its ruling. `card` is what its card asks to be signed.
+///
+/// # Errors
+/// Why the approval has no effect.
+pub(super) fn offered(
+    context: Context<'_>,
+    (held, judged): (&Held, &Judged),
+    card: Option<CardTerms>,
+    grant: Option<&GrantTerms>,
+    signature: Signature,
+) -> Result<Offered, String> {
+    let (attested, owner) = match signature {
+        Signature::None => return Err(UNSIGNED.to_owned()),
+        Signature::Unusable(why) => return Err(format!("the signature does not count: {why}")),
+        Signature::Attested(attested, owner) => (*attested, owner),
+    };
+    let terms = &judged.ruling.terms;
+    let signer = &attested.signer().principal;
+    if terms.signers.as_ref().is_some_and(|named| !named.contains(signer)) {
+        return Err(format!("{signer} is not one of the signers that the rule names"));
+    }
+    if terms.by == ApproverKind::Others && signer.split('@').next() == Some(&*context.config.user) {
+        return Err(format!("the rule wants another person than {signer}, who is the user of this machine"));
+    }
+    if terms.approvals > 1 && grant.is_some() {
+        return Err("a call that needs several approvals is approved alone: nothing can be granted with it".to_owned());
+    }
+    let card = card.ok_or("the card asks for no signature; look again")?;
+    let earlier = held.signed.iter().filter(|one| one.covers(&card));
+    let earlier = earlier.map(|one| one.verdict.attested().signer().clone()).collect();
+    Ok(Offered { attested, owner, card, earlier })
+}
+
+/// Takes an offered signature: it is kept with the call. Returns how many are still missing.
+///
+/// # Errors
+/// Why the approval has no effect.
+pub(super) fn accept(
+    offered: Offered,
+    held: &mut Held,
+    grant: Option<&GrantTerms>,
+    now: i64,
+    spent: &mut Spent,
+) -> Result<u32, String> {
+    let Offered { attested, owner, card, earlier } = offered;
+    let said = GrantTerms::said(grant);
+    let expected = Expected { card: &card, said: &said, earlier: &earlier, now };
+    let accepted = SignedVerdict::accept(attested, expected, spent);
+    let verdict = accepted.map_err(|why| format!("the signature does not count: {why}"))?;
+    let grade = verdict.grade(owner, ConsoleUser::Same).ok_or("the key signed without a touch")?;
+    held.challenges += 1;
+    held.signed.retain(|one| one.covers(&card));
+    held.signed.push(SignedApproval { verdict, grade });
+    Ok(card.approvals.saturating_sub(card.approval))
+}

@@ -1,0 +1,245 @@
+//! Where the policy asks for signatures: an approval without one decides nothing, and one counts only for the card it was made for.
+
+use jiff::tz::TimeZone;
+use mcp_approve::audit::record::Kind;
+use mcp_approve::gate::data::event::{Event, Signature};
+use mcp_approve::gate::data::pinning::ToolWord;
+use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
+use mcp_approve::gate::{Config, Unattended};
+use mcp_approve::signing::grade::SignersOwner;
+use mcp_approve::signing::signers::Signers;
+use mcp_approve::signing::statement::{CardTerms, Statement, VERSION};
+use mcp_approve::signing::verdict::{Attested, Evidence};
+
+use super::WRITE;
+use crate::signing_bed::{Key, Making, armored};
+use crate::world::{Did, World, config, word};
+
+const ALWAYS: &str = "version = 1\n[operator]\nsigned = \"always\"\n";
+const DANGEROUS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
+
+/// Mara's key and Tom's, each touched.
+fn key(name: &str) -> Key {
+    Key::new("sk-ssh-ed25519@openssh.com", name.as_bytes()[0])
+}
+
+/// What an honest console of this person signs for the card, but for a change.
+fn signature(world: &World, ticket: &str, who: &str, change: impl FnOnce(&mut Statement)) -> Signature {
+    let card = &world.cards[ticket];
+    let terms = card.signs.clone().expect("a card that asks for a signature");
+    let mut statement = Statement {
+        card: CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms },
+        log: None,
+        not_after: world.now.wall + 60_000,
+        said: GrantTerms::said(None),
+        signer: format!("{who}@example.com"),
+        time: world.now.wall,
+        version: VERSION,
+    };
+    change(&mut statement);
+    attested(&statement, who)
+}
+
+fn attested(statement: &Statement, who: &str) -> Signature {
+    let text = statement.to_json();
+    let signature = armored(&key(who).sign(text.as_bytes(), &Making::default()));
+    let line = |name: &str| format!("{name}@example.com {}\n", key(name).line());
+    let signers = Signers::read(&["mara", "tom", "ann"].map(line).concat(), "", &TimeZone::UTC).unwrap();
+    match Attested::check(Evidence { statement: text, signature }, &signers) {
+        Ok(attested) => Signature::Attested(Box::new(attested), SignersOwner::Root),
+        Err(why) => Signature::Unusable(why.to_string()),
+    }
+}
+
+fn refusal(did: &[Did]) -> &str {
+    assert!(!did.iter().any(|one| matches!(one, Did::Forward(_) | Did::Settle(_))), "decided: {did:?}");
+    let refused = did.iter().find_map(|one| if let Did::Refuse(why) = one { Some(why.as_str()) } else { None });
+    refused.unwrap_or_else(|| panic!("not refused: {did:?}"))
+}
+
+fn is_forwarded(did: &[Did]) -> bool {
+    did.iter().any(|one| matches!(one, Did::Forward(_)))
+}
+
+#[test]
+fn an_approval_without_a_signature_decides_nothing() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    assert!(refusal(&world.approve("files-1")).contains("wants a signature"));
+    let fault = world.entries.iter().rev().find(|entry| entry.kind == Kind::Fault).unwrap();
+    assert!(fault.detail.json().contains("a verdict (approve) had no effect"), "{:?}", fault.detail.json());
+    let unusable = Signature::Unusable("the key was revoked".into());
+    assert!(refusal(&world.approve_signed("files-1", unusable)).contains("the key was revoked"));
+    let mara = signature(&world, "files-1", "mara", |_| {});
+    assert!(is_forwarded(&world.approve_signed("files-1", mara)));
+    let decision = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
+    let detail: serde_json::Value = serde_json::from_str(decision.detail.json()).unwrap();
+    let signed = &detail["signatures"][0];
+    assert_eq!((&signed["signer"], &signed["worth"]), (&"mara@example.com".into(), &"L1 same user".into()));
+    assert!(Statement::read(signed["statement"].as_str().unwrap()).is_ok());
+    // A denial needs none.
+    world.call("2", "write_file", WRITE);
+    assert!(world.deny("files-2", "no").iter().any(|one| matches!(one, Did::Answer(_))));
+    world.finish();
+}
+
+#[test]
+fn what_is_not_dangerous_needs_a_signature_only_where_all_do() {
+    let mut world = World::with(config(), "").ready();
+    world.call("1", "write_file", WRITE);
+    assert!(world.cards["files-1"].signs.is_none() && is_forwarded(&world.approve("files-1")));
+    let mut world = World::with(config(), DANGEROUS).ready();
+    world.call("1", "write_file", WRITE);
+    let (danger, signs) = (world.cards["files-1"].danger.is_some(), world.cards["files-1"].signs.is_some());
+    assert_eq!(danger, signs);
+    world.disk.insert("/a".into(), ("/a".into(), "old".into()));
+    world.call("2", "write_file", WRITE);
+    assert!(world.cards["files-2"].danger.is_some() && world.cards["files-2"].signs.is_some());
+    assert!(refusal(&world.approve("files-2")).contains("wants a signature"));
+}
+
+#[test]
+fn g1_a_signature_for_another_card_or_another_state_of_it_decides_nothing() {
+    type Change = fn(&mut Statement);
+    let rows: &[(Change, &str)] = &[
+        (|s| s.card.ticket = "files-9".into(), "the ticket"),
+        (|s| s.card.call = mcp_approve::wire::digest::Digest::of(b"x"), "the digest of its bytes"),
+        (|s| s.card.card = mcp_approve::wire::digest::Digest::of(b"x"), "the digest of its card"),
+        (|s| s.card.user = "tom".into(), "the user"),
+        (|s| s.card.machine = "m".into(), "the machine"),
+        (|s| s.said.grants = Some("{}".into()), "what it grants"),
+        (|s| s.not_after = s.time - 1, "expired"),
+        (|s| s.signer = "tom@example.com".into(), "is not one of tom@example.com"),
+    ];
+    for (change, why) in rows {
+        let mut world = World::with(config(), ALWAYS).ready();
+        world.call("1", "write_file", WRITE);
+        let signed = signature(&world, "files-1", "mara", change);
+        let did = world.approve_signed("files-1", signed);
+        assert!(refusal(&did).contains(why), "{why}: {did:?}");
+        // The card is shown as it is, and an honest signature still counts.
+        assert!(did.contains(&Did::Ask("files-1".into())), "{why}: {did:?}");
+        let mara = signature(&world, "files-1", "mara", |_| {});
+        assert!(is_forwarded(&world.approve_signed("files-1", mara)), "{why}");
+    }
+    // Of the same call, as it came once more, and before an edit.
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    world.call("2", "write_file", WRITE);
+    let first = signature(&world, "files-1", "mara", |_| {});
+    assert!(refusal(&world.approve_signed("files-2", first)).contains("another card"));
+    let before = signature(&world, "files-1", "mara", |_| {});
+    world.edit("files-1", r#"{"path":"/a","content":"y"}"#);
+    assert!(refusal(&world.approve_signed("files-1", before)).contains("another card"));
+}
+
+#[test]
+fn g3_a_console_that_showed_another_card_signs_nothing_that_counts() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    // Whoever carries the card changes what it shows; the console signs what it was given.
+    let sent = world.cards["files-1"].clone();
+    world.cards.get_mut("files-1").unwrap().effect = "reads a file".into();
+    let signed = signature(&world, "files-1", "mara", |_| {});
+    assert!(refusal(&world.approve_signed("files-1", signed)).contains("the digest of its card"));
+    // The card comes over the link as JSON, and has the same digest there.
+    let received: Snapshot = serde_json::from_slice(&serde_json::to_vec(&sent).unwrap()).unwrap();
+    assert_eq!(received.card_digest(), sent.card_digest());
+}
+
+#[test]
+fn g9_a_restarted_wrapper_draws_another_challenge() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    let kept = signature(&world, "files-1", "mara", |_| {});
+    let mut again = World::with(Config { secret: "another".into(), ..config() }, ALWAYS).ready();
+    again.call("1", "write_file", WRITE);
+    assert_eq!(again.cards["files-1"].digest, world.cards["files-1"].digest);
+    assert!(refusal(&again.approve_signed("files-1", kept)).contains("another card"));
+}
+
+#[test]
+fn no_way_around_the_card_approves_without_a_signature() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    assert!(refusal(&world.grant("files-1", Covers::Tool, Lasts::Session)).contains("wants a signature"));
+    // A grant needs a signature that covers its terms.
+    let alone = signature(&world, "files-1", "mara", |_| {});
+    let terms = GrantTerms { covers: Covers::Tool, lasts: Lasts::Session };
+    let digest = world.cards["files-1"].digest;
+    let did = world.step(Event::Granted(word("files-1", digest), terms.clone(), alone));
+    assert!(refusal(&did).contains("what it grants"), "{did:?}");
+    let covering = signature(&world, "files-1", "mara", |s| s.said = GrantTerms::said(Some(&terms)));
+    assert!(is_forwarded(&world.step(Event::Granted(word("files-1", digest), terms, covering))));
+    // Confirming a tool approves its call, and its next ones.
+    let likely = r#"version = 1
+[operator]
+signed = "always"
+[defaults]
+pure = "ask"
+"#;
+    let mut world = World::with(config(), likely).ready();
+    world.call("1", "read_file", r#"{"path":"/a"}"#);
+    if world.cards.get("files-1").is_some_and(|card| card.offer.is_some()) {
+        assert!(refusal(&world.says("files-1", ToolWord::Reads)).contains("wants a signature"));
+    }
+}
+
+#[test]
+fn a_form_of_the_host_approves_nothing_that_needs_a_signature() {
+    let elicits = Config { unattended: Unattended::Elicit, ..config() };
+    let mut world = World::with(elicits, ALWAYS).ready_with(r#"{"elicitation":{}}"#);
+    world.call("1", "add_note", r#"{"title":"a"}"#);
+    let Some((id, _)) = world.forms.first().cloned() else { return };
+    let did = world.host(&format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"action":"accept","content":{{"decision":"approve"}}}}}}"#
+    ));
+    assert!(!is_forwarded(&did), "{did:?}");
+}
+
+#[test]
+fn two_approvals_take_two_people_who_sign_the_same_state() {
+    let rule = r#"version = 1
+[[rule]]
+id = "two"
+decision = "ask"
+tool = "write_file"
+approvals = 2
+signers = ["mara@example.com", "tom@example.com"]
+"#;
+    let mut world = World::with(config(), rule).ready();
+    world.call("1", "write_file", WRITE);
+    let ann = signature(&world, "files-1", "ann", |_| {});
+    assert!(refusal(&world.approve_signed("files-1", ann)).contains("not one of the signers that the rule names"));
+    let mara = signature(&world, "files-1", "mara", |_| {});
+    let did = world.approve_signed("files-1", mara);
+    assert!(refusal(&did).contains("1 person more must sign"), "{did:?}");
+    assert_eq!(world.cards["files-1"].signs.as_ref().map(|terms| terms.approval), Some(2));
+    let again = signature(&world, "files-1", "mara", |_| {});
+    assert!(refusal(&world.approve_signed("files-1", again)).contains("has approved this call already"));
+    let tom = signature(&world, "files-1", "tom", |_| {});
+    assert!(is_forwarded(&world.approve_signed("files-1", tom)));
+    let decision = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
+    assert_eq!(decision.detail.json().matches("\"sshsig\":\"U1NIU0lH").count(), 2);
+    world.finish();
+    // An edit takes the first one back.
+    let mut world = World::with(config(), rule).ready();
+    world.call("1", "write_file", WRITE);
+    let mara = signature(&world, "files-1", "mara", |_| {});
+    world.approve_signed("files-1", mara);
+    world.edit("files-1", r#"{"path":"/a","content":"y"}"#);
+    let tom = signature(&world, "files-1", "tom", |_| {});
+    assert!(refusal(&world.approve_signed("files-1", tom)).contains("1 person more must sign"));
+}
+
+#[test]
+fn another_person_than_the_user_of_the_machine_must_approve_where_the_rule_says_so() {
+    let rule = "version = 1\n[[rule]]\nid = \"other\"\ndecision = \"ask\"\ntool = \"write_file\"\nother = true\n";
+    let mut world = World::with(config(), rule).ready();
+    world.call("1", "write_file", WRITE);
+    let mara = signature(&world, "files-1", "mara", |_| {});
+    assert!(refusal(&world.approve_signed("files-1", mara)).contains("another person than mara@example.com"));
+    let tom = signature(&world, "files-1", "tom", |_| {});
+    assert!(is_forwarded(&world.approve_signed("files-1", tom)));
+}
