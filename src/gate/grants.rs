@@ -146,6 +146,11 @@ impl Grants {
         Some(self.list.remove(at).card)
     }
 
+    /// Ends all grants.
+    pub(in crate::gate) fn end_all(&mut self) -> Vec<GrantCard> {
+        self.list.drain(..).map(|grant| grant.card).collect()
+    }
+
     /// Ends the grants that are over; `definition` gives a tool's current definition, if it is known.
     pub(in crate::gate) fn prune(
         &mut self,

@@ -85,6 +85,19 @@ fn an_approval_without_a_signature_decides_nothing() {
 }
 
 #[test]
+fn a_grant_from_before_signatures_were_asked_for_ends_with_the_policy_that_asks() {
+    let mut world = World::new().ready();
+    world.call("1", "write_file", WRITE);
+    assert!(is_forwarded(&world.grant("files-1", Covers::Tool, Lasts::Session)));
+    let passed = world.call("2", "write_file", WRITE);
+    assert!(is_forwarded(&passed), "the grant covers it: {passed:?}");
+    world.policy(ALWAYS);
+    let asked = world.call("3", "write_file", WRITE);
+    assert!(asked.contains(&Did::Ask("files-3".into())), "{asked:?}");
+    assert!(world.entries.iter().any(|entry| entry.detail.json().contains("now asks for more signatures")));
+}
+
+#[test]
 fn what_is_not_dangerous_needs_a_signature_only_where_all_do() {
     let mut world = World::with(config(), "").ready();
     world.call("1", "write_file", WRITE);

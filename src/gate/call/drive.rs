@@ -450,10 +450,14 @@ impl Gate {
     /// A new policy is in force: this is recorded, and the policy rules on every call that is not decided yet.
     pub(in crate::gate) fn on_policy_changed(&mut self, policy: Arc<Policy>) {
         self.out.heading.policy = policy.digest;
+        let asks_for_more = policy.signed > self.rules.policy.signed;
         self.rules.replace(policy);
         let mut entry = self.out.entry(Kind::Policy).with("what", "the policy was read again");
         entry.add("banner", self.rules.policy.banner.as_deref());
         self.out.record(entry);
+        if asks_for_more {
+            grant::end_unsigned(&mut self.grants, &mut self.out);
+        }
         self.rejudge();
         self.revoke_approvals(None);
     }

@@ -52,6 +52,14 @@ pub(in crate::gate) fn prune(grants: &mut Grants, catalog: &Catalog, out: &mut O
     out.wake_by(grants.next_end());
 }
 
+/// Ends all grants: they were given when fewer approvals needed a signature.
+pub(super) fn end_unsigned(grants: &mut Grants, out: &mut Out) {
+    for card in grants.end_all() {
+        let entry = out.entry(Kind::Policy).with("what", "a grant ended");
+        out.record(entry.with("reason", "the policy now asks for more signatures").with("grant", json!(card)));
+    }
+}
+
 /// Why nothing more than this call can be granted; `None` where it can.
 pub(in crate::gate) fn refusal(call: &Call, judged: &Judged, terms: &GrantTerms) -> Option<String> {
     if judged.described.is_none() {
