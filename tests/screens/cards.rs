@@ -247,3 +247,23 @@ fn one_row_says_what_was_decided_of_the_tool_before() {
     desk.send(Msg::Found(Finding::Before(Before { tool: "delete_folder".into(), last: None, ..before })));
     assert!(desk.line(" before").contains("no operator decided a call of this tool in the last 30 days"));
 }
+
+#[test]
+fn a_card_says_that_its_approval_is_signed_and_how_many_must_sign() {
+    let zero = "0".repeat(64);
+    let text = |approvals: u32| {
+        let mut call = write("filesystem-1");
+        call.signs = Some(
+            serde_json::from_value(serde_json::json!({
+                "approval": 1, "approvals": approvals, "call": zero, "card": zero, "challenge": zero, "machine": "m",
+                "policy": zero, "server": "s", "session": "x", "ticket": "filesystem-1", "user": "ada",
+            }))
+            .unwrap(),
+        );
+        let card = Card::lay(&Arc::new(call), 78, 0, Folds::default(), Details::default());
+        all(&card).iter().map(Row::text).collect::<Vec<_>>().join("\n")
+    };
+    assert!(text(1).contains("signature   a has ssh-keygen sign it with your key\n"), "{}", text(1));
+    assert!(text(2).contains("with your key: person 1 of 2"), "{}", text(2));
+    assert!(!all(&card("{}", 78)).iter().any(|row| row.text().contains("ssh-keygen")));
+}

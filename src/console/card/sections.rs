@@ -53,6 +53,14 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
         };
         rows.entry(label, foreign(tone, danger));
     }
+    if let Some(terms) = &snapshot.signs {
+        let row = key("a").ours(" has ssh-keygen sign it with your key");
+        let row = match terms.approvals {
+            1 => row,
+            of => row.ours(format!(": person {} of {of}", terms.approval)),
+        };
+        rows.entry("signature", row);
+    }
     if let Some(rule) = &snapshot.ruling.rule {
         let row = quiet("rule ").and_foreign(Tone::Strong, rule);
         rows.entry("why asked", row.quiet(" asks for such calls"));
