@@ -10,7 +10,6 @@ pub mod expected;
 pub mod hazards;
 pub mod identity;
 pub mod infer;
-pub mod profile;
 pub mod request;
 pub mod secrets;
 pub mod shape;

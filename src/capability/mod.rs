@@ -26,10 +26,10 @@
 //! | 001 §8.5 | generated: `typed::NoGuardrailRequired`, sealed | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §8.6 | generated: `typed::safe`: all three proofs or no call | `what_a_program_may_not_do_does_not_compile` |
 //! | 001 §9 | on stdio the wrapper's scope is the gate; scopes of HTTP tokens are not built | `a_tool_outside_the_scope_is_refused_and_recorded` |
-//! | 004 VCV | `behavior::profile`: what a server declares beside a definition; definitions are pinned by version | `what_a_server_declares_makes_a_tool_no_safer` |
+//! | 004 VCV | `policy::profile`: what a server declares beside a definition; definitions are pinned by version | `what_a_server_declares_makes_a_tool_no_safer` |
 //! | 004 routing | `tools search`: hard gate, then relevance times cost | `a_search_goes_by_what_the_role_grants_and_then_by_what_a_call_costs` |
 //! | 004 mapping | tags and entitlements of a tool | `what_a_tool_requires_must_be_granted_all_of_it` |
-//! | 004 profile | `behavior::profile`: declared by the server, or written by the operator | `what_the_operator_writes_of_a_tool_counts_and_is_shown_as_the_operators` |
+//! | 004 profile | `policy::profile`: declared by the server, or written by the operator | `what_the_operator_writes_of_a_tool_counts_and_is_shown_as_the_operators` |
 //! | 004 search | `tools search --role` | `with_all_what_may_not_be_used_is_struck_with_the_reason` |
 //! | 004 usage | the document's own search and role | `the_documents_own_search_gives_the_tools_that_the_role_is_entitled_to` |
 //! | 004 comparison | the gate is by capability, not by pack or server | `a_role_refuses_by_what_a_tool_is_and_by_what_a_call_does` |

@@ -1,7 +1,6 @@
 //! What is remembered of tools, for the Tools screen: read when it has changed. Settles nothing.
 
 use super::pinned::{PinBook, PinnedProgram, PinnedTool};
-use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::home::agreed::{self, AgreedError, Known};
@@ -12,6 +11,7 @@ use crate::home::policy_file;
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
+use crate::policy::profile::Profile;
 use crate::policy::rule::{Decision, FirstUse, Rule};
 
 /// Keeps what was read last, so that nothing is concluded twice.

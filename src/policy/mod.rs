@@ -14,6 +14,7 @@ pub mod lint;
 pub mod maker;
 pub mod parse;
 pub mod past;
+pub mod profile;
 pub mod rate;
 pub mod reading;
 pub mod role;

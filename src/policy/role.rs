@@ -7,10 +7,10 @@ use super::fit::rules_name;
 use super::glob::Glob;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::curated::Entitlement;
-use crate::behavior::profile::{self, Profile, Written};
 use crate::behavior::tags;
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::tool::Tool;
+use crate::policy::profile::{self, Profile, Written};
 
 /// The roles that need no configuration, each with all that the one before it has.
 const GIVEN: [(&str, &[&str]); 4] =

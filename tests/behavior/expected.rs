@@ -3,10 +3,10 @@
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::expected::Expected;
 use mcp_approve::behavior::identity::Identity;
-use mcp_approve::behavior::profile::{CostTier, Idempotence, Profile, SideEffects};
 use mcp_approve::behavior::tags;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::mcp::tool::Tool;
+use mcp_approve::policy::profile::{CostTier, Idempotence, Profile, SideEffects};
 use serde_json::json;
 
 #[test]

@@ -2,9 +2,9 @@
 
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::curated::Entitlement;
-use mcp_approve::behavior::profile::Written;
 use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::policy::glob::Glob;
+use mcp_approve::policy::profile::Written;
 use mcp_approve::policy::role::{Lacks, Role, ToolProfile};
 
 fn behavior(identity: &str, confidence: Confidence) -> Behavior {

@@ -8,11 +8,11 @@ use crate::audit::tally::{Tally, ToolTally};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
-use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::mcp::tool::Tool;
 use crate::pins::reading::StoredTool;
+use crate::policy::profile::{CostTier, Profile};
 use crate::wire::number::counted;
 
 /// What is concluded of a tool, and why.

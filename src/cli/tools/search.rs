@@ -8,7 +8,6 @@ use std::io::Write;
 
 use serde_json::json;
 
-use crate::behavior::profile::{CostTier, Profile};
 use crate::behavior::taxonomy::Badge;
 use crate::behavior::{tags, words};
 use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
@@ -25,6 +24,7 @@ use crate::home::policy_file::PolicyPlace;
 use crate::pins::columns::{Words, asked};
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::denied_beforehand;
+use crate::policy::profile::{CostTier, Profile};
 use crate::policy::role::{Lacks, Role, profile_of};
 use crate::policy::rule::Policy;
 use crate::text::columns::cell;

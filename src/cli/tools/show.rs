@@ -5,7 +5,6 @@ use std::io::Write;
 
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Source;
-use crate::behavior::profile::Profile;
 use crate::behavior::tags;
 use crate::behavior::taxonomy::{Confidence, Mutability};
 use crate::capability::types;
@@ -19,6 +18,7 @@ use crate::home::config;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;
 use crate::pins::reading::StoredTool;
+use crate::policy::profile::Profile;
 use crate::policy::role::profile_of;
 use crate::text::time;
 use crate::wire::number::grouped;

@@ -7,8 +7,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::value::{check_name, duration, parsed};
-use crate::behavior::profile::{CostTier, SideEffects, Written as Profile};
 use crate::policy::glob::Glob;
+use crate::policy::profile::{CostTier, SideEffects, Written as Profile};
 use crate::policy::reading::{Reading, globs};
 use crate::policy::role::{OnServers, Role, ToolProfile};
 

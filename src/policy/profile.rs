@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::conclude::Behavior;
-use super::taxonomy::{Action, Mutability};
+use crate::behavior::conclude::Behavior;
+use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
