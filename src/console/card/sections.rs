@@ -125,16 +125,18 @@ pub fn before(before: Option<&Before>, operator: &str, now: i64, width: usize) -
     let row = match before {
         None => label.quiet("…"),
         Some(Before { last: None, .. }) => {
-            label.quiet(format!("no operator decided a call of this tool in the last {} days", Before::DAYS))
+            label.quiet(format!("no call of this tool decided in the last {} days", Before::DAYS))
         }
         Some(Before { approved, denied, last: Some((verdict, who, at)), .. }) => {
             let or_more = if approved + denied >= Before::MOST { " or more" } else { "" };
             let tone = if *denied > 0 { Tone::Warn } else { Tone::Ours };
             let row = label.and(tone, format!("approved {approved}×, denied {denied}×{or_more} here"));
             let name = who.split(" (pid ").next().unwrap_or(who);
-            let row = row.quiet("; last ").quiet(record_row::verdict(Some(*verdict), "").1).quiet(" by ");
+            let row = row.quiet("; ");
             let row = if name == operator { row.ours("you") } else { row.and_foreign(Tone::Ours, name) };
-            row.quiet(format!(", {} ago", time::span(now - at)))
+            row.quiet(" ")
+                .quiet(record_row::verdict(Some(*verdict), "").1)
+                .quiet(format!(" {} ago", time::span(now - at)))
         }
     };
     row.clipped(width)
