@@ -55,9 +55,9 @@
 //!    ([`behavior::conclude`]), and asks the policy ([`policy::decide`]); [`policy::scope`] proves that it lies in the
 //!    scope.
 //! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch. Then it is judged again, and acted on.
-//! 7. [`gate::held::entries`] writes its entry, and [`interpose::scribe`] commits it. [`gate::waiting::answer`] may give its
-//!    host a task for it. [`gate::call::card`] shows it: [`interpose::consoles`] sends the card, and [`console::view::card`]
-//!    draws it.
+//! 7. The loop puts it before the operator: [`gate::held::entries`] makes the record that it is asked, which
+//!    [`interpose::scribe`] commits; the card does not wait for that. [`gate::waiting::answer`] may give its host a task for
+//!    it. [`gate::call::card`] makes the card: [`interpose::consoles`] sends it, and [`console::view::card`] draws it.
 //! 8. [`gate::call::ask`] takes the operator's verdict. What was looked at is looked at again, and the decision goes to the log.
 //! 9. With the log's receipt it waits for its turn, and for a last look. [`gate::call::forward`] makes a token of the receipt
 //!    ([`gate::data::token`]) and remembers the call in [`gate::server::flight`]; [`interpose::server`] writes the original
@@ -65,7 +65,8 @@
 //! 10. [`gate::lines::server`] says what the server's line is, [`gate::lines::answer`] records the outcome, and
 //!     [`interpose::host`] writes the answer.
 //!
-//! Beside this way: [`gate::call::consult`] asks registered approvers, [`gate::call::end`] ends a call that does not run,
+//! Beside this way: [`gate::call::consult`] asks registered approvers, [`gate::call::signed`] takes the signatures that the
+//! policy asks for, [`gate::call::end`] ends a call that does not run,
 //! [`gate::waiting`] is what hosts are given while their calls wait, and [`gate::sweep`] is what concerns all calls at once:
 //! time, descriptions, turns, the end of either side.
 //! `tests/tidy/route.rs` lists every hand-over of an asked call and of one that passes unasked, and holds this text to it.

@@ -1,5 +1,5 @@
 //! A call's way: each step is a function of what it needs and says what comes next. Only this file knows the order, and
-//! what each step is handed. It decides nothing.
+//! what each step is handed. It judges nothing.
 
 use std::sync::Arc;
 
@@ -283,8 +283,8 @@ impl Gate {
         self.out.refuse_word(word, why);
     }
 
-    /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise returns why
-    /// the approval has no effect.
+    /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise the call is asked
+    /// again as it is now, and this returns why the approval has no effect.
     fn approve_as_shown(
         &mut self,
         held: Held,

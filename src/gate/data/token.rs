@@ -1,4 +1,5 @@
-//! The guardrail token: proof that an approval for exactly these bytes is on disk. Only this layer mints one.
+//! The guardrail token: proof that the log has committed an approval for exactly these bytes (and synced it, for what changes
+//! something or was asked). Only this layer mints one.
 //!
 //! A call cannot be written to the server without a token:
 //!
