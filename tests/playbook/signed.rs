@@ -6,7 +6,7 @@ use mcp_approve::gate::data::event::{Event, Signature};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, Unattended};
+use mcp_approve::gate::{Config, ForwardOrder, Unattended};
 use mcp_approve::signing::grade::SignersOwner;
 use mcp_approve::signing::signers::Signers;
 use mcp_approve::signing::statement::{CardTerms, Statement, VERSION};
@@ -14,7 +14,7 @@ use mcp_approve::signing::verdict::{Attested, Evidence};
 
 use super::WRITE;
 use crate::signing_bed::{Key, Making, armored};
-use crate::world::{Did, World, config, word};
+use crate::world::{Did, World, config, modern_call, word};
 
 const ALWAYS: &str = "version = 1\n[operator]\nsigned = \"always\"\n";
 const DANGEROUS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
@@ -95,6 +95,33 @@ fn a_grant_from_before_signatures_were_asked_for_ends_with_the_policy_that_asks(
     let asked = world.call("3", "write_file", WRITE);
     assert!(asked.contains(&Did::Ask("files-3".into())), "{asked:?}");
     assert!(world.entries.iter().any(|entry| entry.detail.json().contains("now asks for more signatures")));
+}
+
+#[test]
+fn an_approval_from_before_signatures_were_asked_for_runs_nothing_later_and_grants_nothing() {
+    let mut world = World::with(Config { order: ForwardOrder::Sent, ..config() }, "").ready();
+    world.call("1", "write_file", WRITE);
+    world.call("2", "write_file", r#"{"path":"/b","content":"x"}"#);
+    // It waits for the first one, which the host sent before it.
+    assert!(!is_forwarded(&world.grant("files-2", Covers::Tool, Lasts::Session)));
+    world.policy(ALWAYS);
+    let did = world.deny("files-1", "no");
+    assert!(!is_forwarded(&did), "{did:?}");
+    assert!(did.iter().any(|one| matches!(one, Did::Answer(text) if text.contains("asks for signatures"))), "{did:?}");
+    assert!(world.call("3", "write_file", WRITE).contains(&Did::Ask("files-3".into())), "no grant was given");
+}
+
+#[test]
+fn what_the_host_brings_back_needs_a_signature_of_its_own() {
+    for (policy, runs) in [("version = 1\n", true), (ALWAYS, false)] {
+        let mut world = World::new().ready();
+        world.host(&modern_call("6", "write_file", WRITE, ""));
+        assert!(is_forwarded(&world.approve("files-1")));
+        world.server(r#"{"jsonrpc":"2.0","id":6,"result":{"resultType":"input_required","requestState":"s","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Who?"}}}}}"#);
+        world.policy(policy);
+        let retry = modern_call("7", "write_file", WRITE, r#","requestState":"s","inputResponses":{"a":{}}"#);
+        assert_eq!(is_forwarded(&world.host(&retry)), runs, "{policy}");
+    }
 }
 
 #[test]

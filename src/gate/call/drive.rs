@@ -59,6 +59,8 @@ impl Gate {
                 }
                 Next::Act(held, case) => {
                     let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
+                    // What needs a signature has one of its own: nobody signed what the host brings back.
+                    let continued = continued.filter(|_| signed::needs(self.context(), &case.judged) == Needs::Nothing);
                     judge::note_use(&case.judged, &mut self.out);
                     let config = (&self.config, self.out.attached);
                     judge::act((held, case), continued, &mut self.grants, config)
@@ -357,6 +359,10 @@ impl Gate {
 
     /// Forwards an approved call, with all that proves it.
     fn forward(&mut self, held: Held, approval: Approval, receipt: &Receipt) -> Next {
+        if let Some(why) = signed::lacks(self.context(), &held, &approval) {
+            let reply = replies::changed(&held.call, &why);
+            return Next::stop(held, approval.case.judged, (By::Fault, why), reply);
+        }
         let token = match forward::mint(&self.config.session, &held, &approval, receipt) {
             Ok(token) => token,
             Err((why, reply)) => return Next::stop(held, approval.case.judged, (By::Fault, why), reply),

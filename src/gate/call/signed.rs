@@ -1,9 +1,12 @@
 //! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
 
+use crate::audit::record::By;
+use crate::gate::call::judgement;
 use crate::gate::data::event::Signature;
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::held::context::Context;
-use crate::gate::held::{Held, Judged, SignedApproval};
+use crate::gate::held::{Approval, Held, Judged, SignedApproval};
+use crate::policy::rule::Decision;
 use crate::policy::terms::ApproverKind;
 use crate::signing::grade::{ConsoleUser, Danger, Needs, SignersOwner};
 use crate::signing::statement::{CardTerms, Challenge};
@@ -17,6 +20,25 @@ pub(super) const UNSIGNED: &str = "the policy wants a signature for this approva
 pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
     let danger = if judged.danger.is_some() { Danger::Dangerous } else { Danger::Plain };
     context.rules.policy.needs(&judged.ruling.terms, danger)
+}
+
+/// Why an approval of an asked call does not count any more: the policy in force now asks for signatures that it lacks. The call is
+/// judged again for that, since a policy can change, and a rate be reached, between approval and forward.
+pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
+    let Approval { case, verdict, signed, .. } = approval;
+    let was_asked = case.judged.ruling.decision == Decision::Ask || held.original.is_some();
+    if !was_asked || verdict.by == By::Observe {
+        return None;
+    }
+    let anew = judgement::judge(&held.call, case.judged.described.clone(), context, &held.seen);
+    let terms = &anew.ruling.terms;
+    let is_asked = anew.ruling.decision == Decision::Ask || held.original.is_some();
+    let named = |one: &&SignedApproval| {
+        terms.signers.as_ref().is_none_or(|named| named.contains(&one.verdict.attested().signer().principal))
+    };
+    let enough = || u32::try_from(signed.iter().filter(named).count()).is_ok_and(|given| given >= terms.approvals);
+    (is_asked && needs(context, &anew) == Needs::Signature && !enough())
+        .then(|| "the policy now asks for signatures that its approval lacks".to_owned())
 }
 
 /// What the next signature on a card must cover, for the card of this digest. Signatures that cover another state of the call do
