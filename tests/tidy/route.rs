@@ -14,7 +14,7 @@ const ASKED_MOST: (usize, usize) = (32, 45);
 const PURE_MOST: (usize, usize) = (25, 29);
 
 /// What the loop hands a call to only sometimes.
-const ASIDE: [&str; 2] = ["consult", "end"];
+const ASIDE: [&str; 3] = ["consult", "end", "signed"];
 
 /// A hand-over: the file and the words in it that hand on, the file and the words that take over. Effects and events name
 /// themselves on both sides.
