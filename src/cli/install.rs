@@ -198,7 +198,7 @@ impl Change<'_> {
 }
 
 impl Change<'_> {
-    /// Says how a host that asks about calls itself is told not to, and what that gives up.
+    /// Says which line stops a host from asking about calls itself, and what that gives up.
     fn ask_once(&self, edits: &[FileEdit], out: &mut dyn Write) -> Result<(), Error> {
         let mut hosts: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for edit in edits {

@@ -1,7 +1,7 @@
 //! The core: `step(now, Event) -> Vec<Effect>`. Pure, synchronous, exhaustive; no clock, no async, no file, no terminal.
 //!
 //! `lines` sorts what comes from both ends, `call` has the steps of one call and the loop around them, `sweep` is what concerns
-//! many calls at once. They work on what stands below them: `held` (one call, and the table of all), `waiting` (what hosts were
+//! many calls at once. They work on the rooms below them: `held` (one call, and the table of all), `waiting` (what hosts were
 //! given meanwhile), `server` (what is known of the server), `state` and `data` (what goes in and comes out).
 
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]

@@ -32,7 +32,7 @@ pub struct Host {
     /// Where the servers are in such a file; `*` stands for any key, and names the project.
     #[serde(default = "usual", borrow)]
     pub lists: Vec<Vec<&'static str>>,
-    /// How the host is told not to ask about the calls of a server itself, before mcp-approve does.
+    /// The host's own line that stops it from asking about the calls of a server before mcp-approve does.
     pub once: Option<Once>,
     /// Where an entry says how long the host waits for a call.
     pub limit: Option<Limit>,

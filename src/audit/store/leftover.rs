@@ -241,7 +241,7 @@ fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreErro
     Ok(match read {
         Ok(None) => match frames::look(&wal) {
             Ok(Frames::HideCommits) => incomplete("entries are behind a place that SQLite cannot read"),
-            // What the disk did not have when the power was lost is nobody's doing.
+            // The power was lost before the disk had the rest: no process removed it.
             Ok(_) if is_from_before_start(&dead.path) => Folded::All,
             Ok(_) if keeps_all && last < upto => incomplete("it has fewer entries than the log has of it"),
             Ok(Frames::CutOff) if keeps_all => incomplete("its end was cut off"),

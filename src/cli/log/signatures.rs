@@ -22,7 +22,7 @@ pub(super) struct Signatures {
     pub bad: Vec<(i64, String)>,
 }
 
-/// A record, as far as its signatures need it.
+/// The parts of a record that its signatures need.
 #[derive(Deserialize)]
 struct Decision {
     kind: String,

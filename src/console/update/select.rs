@@ -145,7 +145,7 @@ pub(super) fn settle(model: &mut Model) {
     model.card.scroll = model.card.scroll.min(rows.saturating_sub(model.card_rows()));
 }
 
-/// Says on the card what was decided of calls of its tool before, as far as that is known.
+/// Shows on the card what operators decided before about calls of its tool, if that is known.
 fn tell_before(model: &mut Model) {
     let Some(card) = &mut model.card.laid else { return };
     let (server, tool) = (&card.snapshot.server, &card.snapshot.tool);

@@ -59,7 +59,7 @@ impl Gate {
                 }
                 Next::Act(held, case) => {
                     let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
-                    // What needs a signature has one of its own: nobody signed what the host brings back.
+                    // What needs a signature has one of its own: no operator signed what the host brings back.
                     let continued = continued.filter(|_| signed::needs(self.context(), &case.judged) == Needs::Nothing);
                     judge::note_use(&case.judged, &mut self.out);
                     let config = (&self.config, self.out.attached);

@@ -55,7 +55,7 @@ pub struct OperatorWord {
 #[derive(Debug)]
 pub enum Signature {
     None,
-    /// It is good, whatever it is for.
+    /// It is good; which call it is for is not checked yet.
     Attested(Box<Attested>, SignersOwner),
     Unusable(String),
 }

@@ -277,7 +277,7 @@ impl Gate {
         None
     }
 
-    /// The host does not get an answer of the server's, and is told why.
+    /// The host gets our reason instead of the server's answer.
     fn withheld(&mut self, id: &Id, why: &str) {
         let (host, catalog) = (&mut self.host, &mut self.catalog);
         answer::withheld((id, why), host, catalog, &mut self.flights, &mut self.waiting, &mut self.out);

@@ -38,9 +38,9 @@ pub(in crate::gate) enum Screened {
     HoldsAnswer(Box<Call>, AnswerTo, Option<&'static str>),
     /// No rule can decide on it, for this reason.
     Drops(String, Line),
-    /// The same, and the server is told.
+    /// The same, and the server gets an error.
     Refuses(Refusal, Line),
-    /// The same for an answer: the host that waits for it is told.
+    /// The same for an answer: the host that waits for it gets an error.
     Withholds(Id, String, Line),
     Nothing,
 }

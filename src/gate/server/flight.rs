@@ -39,7 +39,7 @@ pub struct Flight {
     pub later: Vec<Later>,
     /// The task that its host was given: the answer goes there, and not to its request.
     pub task: Option<Arc<str>>,
-    /// Its progress token, and what is added to the server's progress: its host was told of the wait in whole numbers.
+    /// Its progress token, and what is added to the server's progress: its host got heartbeats in whole numbers.
     pub reported: Option<(Id, u32)>,
 }
 

@@ -1,4 +1,4 @@
-//! What hosts were given for calls that wait, by ids that nobody can guess, each until a time: the states that they bring back,
+//! What hosts were given for calls that wait, by ids that cannot be guessed, each until a time: the states that they bring back,
 //! and the form that is open. Decides nothing.
 
 use std::collections::HashMap;
