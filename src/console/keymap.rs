@@ -215,7 +215,7 @@ bindings! {
          them, y sends.";
     Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
         "On Rules, takes back the last change of your policy file that was made here or by `rules` (on a call it opens \
-         Rules first, unless it was written in the last ten seconds); on Tools, the last review.";
+         Rules first); on Tools, the last review.";
     Switch [Char('t')] "t" "on/off" &[Rules] =>
         "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
     NextAgreed [Tab] "Tab" "next agreed" &[Tools] =>
