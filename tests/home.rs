@@ -5,3 +5,4 @@ mod agreed_file;
 mod config;
 mod names;
 mod remote;
+mod signers;

@@ -1,6 +1,6 @@
 //! Signed verdicts: statements, signatures, lists of signers and the proof, one line per case; and against the real ssh-keygen.
 
-mod bed;
+pub mod bed;
 mod forgeries;
 mod formats;
 mod lists;

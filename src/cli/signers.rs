@@ -11,11 +11,11 @@ use crate::audit::recording::random;
 use crate::cli::args::{Output, SignersCommand, SignersTestOptions};
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, JsonForm, Look, json_rows, shown, visible};
-use crate::home::signers::{InForce, KEYGEN, keygen, load};
+use crate::home::signers::{keygen, load};
 use crate::home::user;
 use crate::operator::sign::{OwnKey, Prompts, Signing, own_keys, public_key, ssh_folder};
-use crate::signing::grade::{ConsoleUser, Grade, SignersOwner};
-use crate::signing::signers::{Entry, EntryKey};
+use crate::signing::grade::{ConsoleUser, Grade, Owner};
+use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, Said, SignedWord, Statement, VERSION};
 use crate::signing::verdict::{Attested, Evidence, Expected, SignedVerdict, Spent};
 use crate::text::columns::cell;
@@ -66,8 +66,8 @@ fn list(in_force: Option<&InForce>, output: Output, here: Here<'_>, out: &mut dy
         return Ok(ExitCode::SUCCESS);
     };
     let owner = match in_force.owner {
-        SignersOwner::Root => "root alone can change it",
-        SignersOwner::User => "your account can change it",
+        Owner::Root => "root alone can change it",
+        Owner::User => "your account can change it",
     };
     writeln!(out, "{} ({owner})", shown(&in_force.file))?;
     if entries.is_empty() {
@@ -147,7 +147,7 @@ impl<'a> Listed<'a> {
 
 fn test(in_force: &InForce, options: &SignersTestOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let key = chosen(in_force, options.key.as_deref(), here.now)?;
-    let program = keygen(Path::new(KEYGEN)).map_err(|why| {
+    let program = keygen(here.places).map_err(|why| {
         Error::wrong(why, "install OpenSSH's client; only a program that root alone can change is run to sign")
     })?;
     let challenge = random()

@@ -17,7 +17,6 @@ use super::update::update;
 use super::view::view;
 use terminal::{Focus, Input, Keyboard, Screen};
 
-use crate::gate::data::terms::GrantTerms;
 use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
@@ -346,13 +345,12 @@ impl Loop<'_> {
         let Some(card) = shown.filter(|card| card.digest == digest && card.signs.is_some()) else {
             return Ok(Ok(message));
         };
-        let said = GrantTerms::said(grant);
         let tell = |line: &str| {
             // The signature does not depend on whether this can be read.
             let _ = writeln!(std::io::stderr(), "{line}");
         };
         let sources = &self.sources;
-        let made = self.screen.suspended(|| sign_card(sources, card, said, Prompts::Terminal, tell))?;
+        let made = self.screen.suspended(|| sign_card(sources, card, grant, Prompts::Terminal, tell))?;
         Ok(match (made, message) {
             (Err(why), FromConsole::Decide { ticket, .. } | FromConsole::Grant { ticket, .. }) => Err((ticket, why)),
             (Ok(evidence), FromConsole::Decide { ticket, digest, verdict, .. }) => {

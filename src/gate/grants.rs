@@ -88,6 +88,8 @@ pub struct Given<'a> {
     /// Whether its card asked twice.
     pub dangerous: bool,
     pub who: &'a str,
+    /// When it ends at the latest, as it was signed, in milliseconds since 1970, UTC.
+    pub until: Option<i64>,
 }
 
 /// All grants of one wrapper.
@@ -110,10 +112,8 @@ impl Grants {
     /// Gives a grant. If there are too many, the oldest ends.
     pub(in crate::gate) fn give(&mut self, now: Now, given: &Given<'_>, terms: &GrantTerms) -> GrantCard {
         self.given += 1;
-        let minutes = match terms.lasts {
-            Lasts::Minutes(minutes) => Some(u64::from(minutes)),
-            Lasts::Session | Lasts::Calls(_) => None,
-        };
+        let ends = terms.lasts.minutes().map(|minutes| now.wall.saturating_add(minutes * 60_000));
+        let until = ends.into_iter().chain(given.until).min();
         let card = GrantCard {
             id: format!("grant:{}", self.given),
             tool: given.call.name().to_owned(),
@@ -122,7 +122,7 @@ impl Grants {
             who: given.who.to_owned(),
             ticket: given.ticket.to_owned(),
             given: now.wall,
-            until: minutes.map(|minutes| now.wall + i64::try_from(minutes * 60_000).unwrap_or(i64::MAX)),
+            until,
             left: if let Lasts::Calls(calls) = terms.lasts { Some(calls) } else { None },
             used: 0,
             dangerous: given.dangerous,
@@ -132,7 +132,7 @@ impl Grants {
         }
         self.list.push(Grant {
             card: card.clone(),
-            until: minutes.map(|minutes| now.mono + minutes * 60_000_000),
+            until: until.map(|until| now.mono + u64::try_from(until - now.wall).unwrap_or(0).saturating_mul(1000)),
             arguments: serde_json::from_str(given.call.arguments_text()).unwrap_or(Value::Null),
             folder: if let Covers::Under { folder, .. } = &terms.covers { Folder::new(folder) } else { None },
             area: given.area,

@@ -284,7 +284,7 @@ fn load(places: &Places) -> Result<Config, ConfigError> {
         }
         Err(Why::Untrusted(error)) => Err(error.into()),
         Err(Why::Unreadable(cause)) => Err(ConfigError::Unreadable { path, cause }),
-        Err(why @ (Why::NoText | Why::Problems(_))) => {
+        Err(why @ (Why::NoText | Why::Program | Why::Problems(_))) => {
             Err(ConfigError::Unreadable { path, cause: io::Error::other(why.to_string()) })
         }
     }

@@ -202,6 +202,9 @@ impl Layers {
         if file.layer == Layer::System {
             return Ok(now.map(FileState::Whole));
         }
+        if now.as_ref().is_some_and(|now| now.ssh_keygen.is_some()) {
+            return Err(broken(Why::Program));
+        }
         let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let was = match (&kept, file.layer) {
             // A copy that this version cannot read is no reason to trust the new text.

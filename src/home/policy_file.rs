@@ -52,6 +52,8 @@ pub enum Why {
     Untrusted(#[from] PlaceError),
     #[error("is not a text file of at most 4 MiB")]
     NoText,
+    #[error("sets [operator] ssh_keygen, which only the machine's policy may")]
+    Program,
     #[error("has {}", counted(.0))]
     Problems(Vec<Problem>),
 }
@@ -64,6 +66,7 @@ impl Broken {
             Why::NoText => {
                 "save it as plain UTF-8 text, or move it away: without a file the built-in default applies".to_owned()
             }
+            Why::Program => "take that line out: who can name the program that signs can sign".to_owned(),
             Why::Problems(_) => "`mcp-approve rules check` shows every line to fix".to_owned(),
         }
     }

@@ -1,28 +1,21 @@
 //! Where the lists of signers are, who can change them, and which ssh-keygen may be run. What a list says is `signing`'s.
 //!
-//! The machine's list counts alone where it is there, also when it cannot be read; the user's own is for machines without one.
+//! The machine's list counts alone where it is there, also when it cannot be read, and where the machine's policy asks for signatures.
+//! The user's own is for machines that do neither.
 
-use std::fs::{self, Metadata};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::MetadataExt as _;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 
+use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
-use crate::signing::grade::SignersOwner;
-use crate::signing::signers::{LONGEST, LineError, List, Signers};
+use super::policy_file;
+use crate::signing::grade::Owner;
+use crate::signing::signers::{InForce, LONGEST, LineError, Signers};
 
-/// ssh-keygen, where nothing else is named.
-pub const KEYGEN: &str = "/usr/bin/ssh-keygen";
-
-/// The signers in force.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
-    pub file: PathBuf,
-    pub owner: SignersOwner,
-    pub signers: Signers,
-}
+/// ssh-keygen, where the machine's policy names no other.
+const KEYGEN: &str = "/usr/bin/ssh-keygen";
 
 /// Why no signature counts here.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +24,10 @@ pub enum SignersError {
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
+    #[error("the machine's policy asks for signatures, so only the keys in {} count, and it is missing", file.display())]
+    Missing { file: PathBuf },
+    #[error("{} or a folder above it can be changed by others than root, and root's policy asks for signatures", file.display())]
+    NotRoots { file: PathBuf },
     #[error("{}", lines.iter().map(|(path, line)| format!("{}: {line}", path.display())).collect::<Vec<_>>().join("\n"))]
     Lines { lines: Vec<(PathBuf, LineError)> },
 }
@@ -41,6 +38,10 @@ impl SignersError {
         match self {
             Self::Place(place) => place.hint(),
             Self::Unreadable { .. } => "no signature counts before it can be read".to_owned(),
+            Self::Missing { file } | Self::NotRoots { file } => format!(
+                "have root write {}; until then these calls stay held (`mcp-approve help signing`)",
+                file.display()
+            ),
             Self::Lines { .. } => {
                 "correct these lines; until then no signature counts (`mcp-approve help signing`)".to_owned()
             }
@@ -48,73 +49,110 @@ impl SignersError {
     }
 }
 
-/// Reads the list of allowed signers and the list of revoked keys beside it; `None` where there is no list.
+/// Reads the list of allowed signers, and both lists of revoked keys; `None` where there is no list and none is needed.
 ///
 /// # Errors
-/// [`SignersError`] when one is there and cannot be used.
+/// [`SignersError`] when one is there and cannot be used, or the machine's is missing and its policy asks for signatures.
 pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
-    for folder in [places.system_dir(), places.config_dir().to_owned()] {
-        let file = folder.join("allowed_signers");
-        let Some(allowed) = read(&file)? else { continue };
-        let revoked_file = folder.join("revoked_keys");
-        let revoked = read(&revoked_file)?;
-        let is_roots =
-            [Some(&file), revoked.is_some().then_some(&revoked_file)].into_iter().flatten().all(|file| only_root(file));
-        let owner = if is_roots { SignersOwner::Root } else { SignersOwner::User };
-        let signers = Signers::read(&allowed, &revoked.unwrap_or_default(), &TimeZone::system());
-        let signers = signers.map_err(|errors| SignersError::Lines {
-            lines: errors
-                .into_iter()
-                .map(|error| match error.list {
-                    List::Allowed => (file.clone(), error),
-                    List::Revoked => (revoked_file.clone(), error),
-                })
-                .collect(),
-        })?;
-        return Ok(Some(InForce { file, owner, signers }));
+    let folders = [places.system_dir(), places.config_dir().to_owned()];
+    let [machines, own] = folders.each_ref().map(|folder| folder.join("allowed_signers"));
+    let asks = Machine::of(places).asks;
+    let (file, (allowed, mut owner)) = match (read(&machines)?, asks) {
+        (Some((_, Owner::User)), Some(Owner::Root)) => return Err(SignersError::NotRoots { file: machines }),
+        (Some(list), _) => (machines, list),
+        (None, Some(_)) => return Err(SignersError::Missing { file: machines }),
+        (None, None) => match read(&own)? {
+            Some((text, _)) => (own, (text, Owner::User)),
+            None => return Ok(None),
+        },
+    };
+    let mut lines = Vec::new();
+    let mut note = |file: &Path, errors: Vec<LineError>| lines.extend(errors.into_iter().map(|one| (file.into(), one)));
+    let mut signers = Signers::read(&allowed, "", &TimeZone::system()).unwrap_or_else(|errors| {
+        note(&file, errors);
+        Signers::default()
+    });
+    for (at, revoked) in folders.map(|folder| folder.join("revoked_keys")).iter().enumerate() {
+        let Some((text, of)) = read(revoked)? else { continue };
+        // Who can take a key off the machine's list of revoked ones brings it back; the user's own only takes more away.
+        owner = if at == 0 { owner.and(of) } else { owner };
+        signers.revoke(&text).unwrap_or_else(|errors| note(revoked, errors));
     }
-    Ok(None)
+    if !lines.is_empty() {
+        return Err(SignersError::Lines { lines });
+    }
+    // As root, the user can change every file.
+    owner = if rustix::process::geteuid().is_root() { Owner::User } else { owner };
+    Ok(Some(InForce { file, owner, signers }))
 }
 
-/// The program that signs, if only root can change it.
+/// What the machine's policy says of signatures.
+struct Machine {
+    /// Who can change the policy that asks for some; `None` where it asks for none.
+    asks: Option<Owner>,
+    ssh_keygen: Option<(PathBuf, Owner)>,
+}
+
+impl Machine {
+    fn of(places: &Places) -> Self {
+        let file = places.system_policy_file();
+        let owner = || custody::open(&file).map_or(Owner::Root, |opened| opened.owner);
+        match policy_file::text_if_any(&file).map(|text| text.map(|text| policy_file::read(&text))) {
+            Ok(None) => Self { asks: None, ssh_keygen: None },
+            Ok(Some(Ok(policy))) => Self {
+                asks: policy.asks_for_signatures().then(owner),
+                ssh_keygen: policy.ssh_keygen.map(|named| (named.into(), owner())),
+            },
+            // One that cannot be read may ask for them.
+            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), ssh_keygen: None },
+        }
+    }
+}
+
+/// The program that signs, if only root can change it: the one that root's policy names, or the usual one.
 ///
 /// # Errors
 /// It is not there, or another user can put another program in its place.
-pub fn keygen(named: &Path) -> Result<PathBuf, String> {
-    let real = named.canonicalize().map_err(|cause| format!("{} cannot be run: {cause}", named.display()))?;
-    match named.is_absolute() && roots(&real) {
-        true => Ok(real),
-        false => {
+pub fn keygen(places: &Places) -> Result<PathBuf, String> {
+    let named = match Machine::of(places).ssh_keygen {
+        Some((named, Owner::Root)) => named,
+        Some((named, Owner::User)) => {
+            return Err(format!("{} is not run: a policy that others than root can change names it", named.display()));
+        }
+        None => KEYGEN.into(),
+    };
+    program(named)
+}
+
+/// A program, if only root can change it.
+///
+/// # Errors
+/// As [`keygen`].
+pub fn program(named: PathBuf) -> Result<PathBuf, String> {
+    let opened = custody::open(&named).map_err(|cause| format!("{} cannot be run: {cause}", named.display()))?;
+    match opened.owner {
+        Owner::Root if opened.found.is_file() => Ok(named),
+        _ => {
             Err(format!("{} is not run: it, or a folder above it, can be changed by others than root", named.display()))
         }
     }
 }
 
-/// A whole text of a bounded length; `None` where there is no such file.
-fn read(path: &Path) -> Result<Option<String>, SignersError> {
+/// A whole text of a bounded length, and who can change it; `None` where there is no such file.
+fn read(path: &Path) -> Result<Option<(String, Owner)>, SignersError> {
     let unreadable = |cause| SignersError::Unreadable { path: path.into(), cause };
-    let found = match fs::metadata(path) {
-        Ok(found) => found,
+    let Opened { file, found, owner } = match custody::open(path) {
+        Ok(opened) => opened,
         // A link to nothing is a mistake, not an absence.
-        Err(cause) if cause.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => return Ok(None),
+        Err(cause) if cause.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => return Ok(None),
         Err(cause) => return Err(unreadable(cause)),
     };
     check_owner(path, &found)?;
+    let mut text = String::new();
     // A byte more than the reader takes, so that it says what is too long.
     if !found.is_file() || found.len() > LONGEST as u64 + 1 {
         return Err(unreadable(io::Error::other("it is not a plain file, or very long")));
     }
-    fs::read_to_string(path).map(Some).map_err(unreadable)
-}
-
-/// Whether root alone can change a file, and the user is not root.
-fn only_root(path: &Path) -> bool {
-    let me = rustix::process::geteuid().as_raw();
-    path.canonicalize().is_ok_and(|real| roots(&real)) && me != 0
-}
-
-/// Whether a file and every folder above it belong to root, and no one else may write to them.
-fn roots(real: &Path) -> bool {
-    let is_roots = |found: &Metadata| found.uid() == 0 && found.mode() & 0o022 == 0;
-    real.ancestors().all(|part| fs::symlink_metadata(part).is_ok_and(|found| is_roots(&found)))
+    file.take(LONGEST as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(Some((text, owner)))
 }

@@ -195,7 +195,7 @@ impl Consoles {
             Err(error) => Signature::Unusable(error.to_string()),
             Ok(None) => Signature::Unusable("there is no list of signers".to_owned()),
             Ok(Some(in_force)) => match Attested::check(evidence, &in_force.signers) {
-                Ok(attested) => Signature::Attested(Box::new(attested), in_force.owner),
+                Ok(attested) => Signature::Attested(Box::new(attested), Box::new(in_force)),
                 Err(refused) => Signature::Unusable(refused.to_string()),
             },
         }

@@ -136,7 +136,7 @@ fn reading_places(command: &[OsString], places: &Places) -> shape::Places {
 }
 
 async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, StartError> {
-    let Setup { command, environment, core, settings, places, state, policy, mut layers } = setup;
+    let Setup { command, environment, core, mut settings, places, state, policy, mut layers } = setup;
     let clock = Clock::start();
     // Before the server starts: from then on no signal ends us without ending the server.
     let signals = Signals::catch()?;
@@ -159,6 +159,10 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let policy = layers.changed().unwrap_or(policy);
     if let Some(banner) = &policy.banner {
         notice::say(banner);
+    }
+    if settings.mode == Mode::Observe && policy.asks_for_signatures() {
+        notice::say("--observe has no effect: the policy asks for signatures, so its calls are held");
+        settings.mode = Mode::Enforce;
     }
     if settings.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");

@@ -10,11 +10,12 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use super::Sources;
 use crate::audit::store::noted::{self, Noted};
 use crate::gate::data::snapshot::Snapshot;
-use crate::home::signers::{self, InForce, KEYGEN, keygen};
+use crate::gate::data::terms::GrantTerms;
+use crate::home::signers::{self, keygen};
 use crate::home::user;
-use crate::signing::signers::{Entry, EntryKey};
+use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
-use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Said, Statement, VERSION};
+use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Statement, VERSION};
 use crate::signing::verdict::Evidence;
 use crate::text::plain::visible;
 
@@ -77,7 +78,7 @@ const VALIDITY: i64 = 5 * 60_000;
 pub fn sign_card(
     sources: &Sources,
     card: &Snapshot,
-    said: Said,
+    grant: Option<&GrantTerms>,
     prompts: Prompts,
     tell: impl FnOnce(&str),
 ) -> Result<Evidence, String> {
@@ -98,6 +99,7 @@ pub fn sign_card(
     // What is signed are the bytes and the card that were shown, whatever the wrapper says of them.
     let shown = CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms };
     let signer = key.signer.clone();
+    let said = GrantTerms::said(grant, time);
     let statement = Statement { card: shown, log, not_after: time + VALIDITY, said, signer, time, version: VERSION };
     let touch = if key.key.kind().states_presence() { " Touch the key when it blinks." } else { "" };
     tell(&format!(
@@ -107,7 +109,7 @@ pub fn sign_card(
         key.key.kind().word(),
         key.key.fingerprint()
     ));
-    let program = keygen(Path::new(KEYGEN))?;
+    let program = keygen(places)?;
     let statement = statement.to_json();
     let signature = Signing::start(&program, &key, &statement, prompts, places.state_dir()).and_then(Signing::wait);
     Ok(Evidence { statement, signature: signature.map_err(|error| error.to_string())? })

@@ -98,6 +98,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         defaults: given.completed(),
         given,
         signed: given.signed.unwrap_or_default(),
+        ssh_keygen: None,
         rules,
         disabled,
         allows_count,

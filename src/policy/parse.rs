@@ -19,7 +19,7 @@ use crate::wire::digest::Digest;
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "operator", "rule"];
-const OPERATOR: &[&str] = &["signed"];
+const OPERATOR: &[&str] = &["signed", "ssh_keygen"];
 const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
 const ASKING: Defaults = Defaults {
     pure: Decision::Ask,
@@ -50,9 +50,11 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         None => reading.problem(0..0, "the file does not say which version it has", "begin it with `version = 1`"),
     }
     let mut given = table.get("defaults").map(|value| defaults(&mut reading, value)).unwrap_or_default();
+    let mut ssh_keygen = None;
     if let Some(operator) = table.get("operator").and_then(|value| reading.table(value, "operator")) {
         reading.check_keys(operator, OPERATOR);
         given.signed = reading.word_at(operator, "signed", Required::WORDS);
+        ssh_keygen = operator.get("ssh_keygen").and_then(|value| reading.text(value, "ssh_keygen"));
     }
     let (rules, disabled) =
         table.get("rule").map(|value| rule::read_all(&mut reading, value, roots)).unwrap_or_default();
@@ -64,6 +66,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         defaults: given.completed(),
         given,
         signed: given.signed.unwrap_or_default(),
+        ssh_keygen,
         rules,
         disabled,
         allows_count: true,
@@ -80,6 +83,7 @@ pub fn everything_asks(banner: String) -> Policy {
         defaults: ASKING,
         given: Given::default(),
         signed: Required::default(),
+        ssh_keygen: None,
         rules: Vec::new(),
         disabled: Vec::new(),
         allows_count: false,

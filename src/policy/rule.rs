@@ -266,6 +266,8 @@ pub struct Policy {
     pub given: Given,
     /// Which approvals need a signature, whatever rules say.
     pub signed: Required,
+    /// `[operator] ssh_keygen`, of one file: the program that signs. It counts in the machine's policy alone.
+    pub ssh_keygen: Option<String>,
     pub rules: Vec<Rule>,
     /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,
@@ -285,6 +287,11 @@ impl Policy {
     /// Whether the approval of a call that is asked on these terms needs a signature.
     pub fn needs(&self, terms: &ApprovalTerms, danger: Danger) -> Needs {
         if terms.is_plain() { self.signed.asks(danger) } else { Needs::Signature }
+    }
+
+    /// Whether some approval may need a signature.
+    pub fn asks_for_signatures(&self) -> bool {
+        self.signed != Required::Never || self.rules.iter().any(|rule| !rule.terms.is_plain())
     }
 
     /// Whether some request other than a call could be asked about, denied or counted by a rule, or asked about for want of

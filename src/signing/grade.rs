@@ -39,12 +39,23 @@ pub enum Needs {
     Signature,
 }
 
-/// Who can change the list of signers.
+/// Who can change a file, such as the list of signers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignersOwner {
+pub enum Owner {
     Root,
     /// The user whose calls wait; so an agent with a shell can add a key.
     User,
+}
+
+impl Owner {
+    /// Who can change one of two files.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Root, Self::Root) => Self::Root,
+            (Self::User, _) | (_, Self::User) => Self::User,
+        }
+    }
 }
 
 /// Where the console is that the verdict came from.
@@ -66,22 +77,22 @@ pub enum Grade {
 
 impl Grade {
     /// The grade of a signature that was checked; `None` for one that a touch should have made and did not.
-    pub const fn of(owner: SignersOwner, presence: Presence, console: ConsoleUser) -> Option<Self> {
+    pub const fn of(owner: Owner, presence: Presence, console: ConsoleUser) -> Option<Self> {
         match (presence, owner, console) {
             (Presence::NotTouched { .. }, ..) => None,
-            (_, SignersOwner::User, _) => Some(Self::UsersList),
-            (Presence::NotStated, SignersOwner::Root, _) => Some(Self::SoftwareKey),
-            (Presence::Touched { .. }, SignersOwner::Root, ConsoleUser::Same) => Some(Self::SameUser),
-            (Presence::Touched { .. }, SignersOwner::Root, ConsoleUser::Other) => Some(Self::Keyed),
+            (_, Owner::User, _) => Some(Self::UsersList),
+            (Presence::NotStated, Owner::Root, _) => Some(Self::SoftwareKey),
+            (Presence::Touched { .. }, Owner::Root, ConsoleUser::Same) => Some(Self::SameUser),
+            (Presence::Touched { .. }, Owner::Root, ConsoleUser::Other) => Some(Self::Keyed),
         }
     }
 
     /// The best that a key can reach with this list, from a console of the same user.
-    pub const fn of_key(owner: SignersOwner, key: KeyKind) -> Self {
+    pub const fn of_key(owner: Owner, key: KeyKind) -> Self {
         match (owner, key.states_presence()) {
-            (SignersOwner::User, _) => Self::UsersList,
-            (SignersOwner::Root, false) => Self::SoftwareKey,
-            (SignersOwner::Root, true) => Self::SameUser,
+            (Owner::User, _) => Self::UsersList,
+            (Owner::Root, false) => Self::SoftwareKey,
+            (Owner::Root, true) => Self::SameUser,
         }
     }
 

@@ -3,9 +3,12 @@
 //! Sources: ssh-keygen(1), ALLOWED SIGNERS; ssh_config(5), PATTERNS. A line that OpenSSH reads and we do not support (a
 //! certificate authority, RSA) is kept and matches nothing; a line that is wrong makes the whole list unusable.
 
+use std::path::PathBuf;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
+use crate::signing::grade::Owner;
 use crate::signing::sshsig::{PublicKey, Unreadable, fingerprint, key_blob};
 
 /// The longest list that is read, in bytes.
@@ -17,6 +20,14 @@ pub struct Signers {
     entries: Vec<Entry>,
     /// Revoked keys in the wire format.
     revoked: Vec<Vec<u8>>,
+}
+
+/// The lists in force on a machine, and who can change them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    pub file: PathBuf,
+    pub owner: Owner,
+    pub signers: Signers,
 }
 
 /// One line of the list.
@@ -107,6 +118,10 @@ pub enum MayNotSign {
     NoLonger { line: usize },
     #[error("the key {fingerprint} was revoked")]
     Revoked { fingerprint: String },
+    #[error(
+        "line {line} of the list of allowed signers lets this key sign under several names, so it does not say which person has it: give each key one name, without * or ?"
+    )]
+    SeveralNames { line: usize },
 }
 
 impl Signers {
@@ -117,8 +132,19 @@ impl Signers {
     pub fn read(allowed: &str, revoked: &str, zone: &TimeZone) -> Result<Self, Vec<LineError>> {
         let mut errors = Vec::new();
         let entries = lines(allowed, List::Allowed, &mut errors, |line, text| entry(line, text, zone));
-        let revoked = lines(revoked, List::Revoked, &mut errors, |_, text| revoked_key(text));
-        if errors.is_empty() { Ok(Self { entries, revoked }) } else { Err(errors) }
+        let mut read = Self { entries, revoked: Vec::new() };
+        errors.extend(read.revoke(revoked).err().into_iter().flatten());
+        if errors.is_empty() { Ok(read) } else { Err(errors) }
+    }
+
+    /// Adds the keys of a list of revoked ones.
+    ///
+    /// # Errors
+    /// Every line that cannot be read.
+    pub fn revoke(&mut self, revoked: &str) -> Result<(), Vec<LineError>> {
+        let mut errors = Vec::new();
+        self.revoked.extend(lines(revoked, List::Revoked, &mut errors, |_, text| revoked_key(text)));
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
     /// The lines of allowed signers, in order.
@@ -154,6 +180,35 @@ impl Signers {
         Err(why)
     }
 
+    /// Checks that a key belongs to one person: all its lines for this namespace, also those of another time, have the same single
+    /// name.
+    ///
+    /// # Errors
+    /// [`MayNotSign::SeveralNames`] names the first line that lets it sign under another name too.
+    pub fn is_of_one_person(&self, key: &PublicKey, namespace: &str) -> Result<(), MayNotSign> {
+        let mut name: Option<&str> = None;
+        let is_for = |entry: &&Entry| entry.namespaces.as_ref().is_none_or(|allowed| allowed.matches(namespace));
+        for entry in self.of_key(key).filter(is_for) {
+            let single = entry.principals.literal().filter(|name| *name == entry.principals.text());
+            match single {
+                Some(single) if name.is_none_or(|name| same_person(name, single)) => name = Some(single),
+                _ => return Err(MayNotSign::SeveralNames { line: entry.line }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a line of a key, for any namespace and time, names a user of this machine: `mara`, `Mara@…`, `mara+x@…`, or a pattern
+    /// for one of these.
+    pub fn is_of_user(&self, key: &PublicKey, user: &str) -> bool {
+        let user = user.to_lowercase();
+        self.of_key(key).flat_map(|entry| entry.principals.text().split(',')).any(|name| {
+            let name = name.to_lowercase();
+            let name = name.split(['@', '+']).next().unwrap_or_default();
+            matches_pattern(name.as_bytes(), user.as_bytes())
+        })
+    }
+
     /// The lines of a key.
     pub fn of_key(&self, key: &PublicKey) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| matches!(&entry.key, EntryKey::Supported(known) if known == key))
@@ -177,6 +232,11 @@ impl Entry {
             Ok(())
         }
     }
+}
+
+/// Whether two principals are one person, for all that their spelling says.
+pub fn same_person(one: &str, other: &str) -> bool {
+    one.to_lowercase() == other.to_lowercase()
 }
 
 /// Reads what each line of a list says; blank lines and comments say nothing.

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::signing::grade::{ConsoleUser, Grade, SignersOwner};
-use crate::signing::signers::{MayNotSign, Signers};
+use crate::signing::grade::{ConsoleUser, Grade, Owner};
+use crate::signing::signers::{MayNotSign, Signers, same_person};
 use crate::signing::sshsig::{Presence, PublicKey, SshSignature, Unreadable};
 use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, NoStatement, Said, Statement};
 
@@ -103,6 +103,15 @@ impl Attested {
         Ok(Self { evidence, statement, signer })
     }
 
+    /// Checks that its key may still sign, by the lists of now.
+    ///
+    /// # Errors
+    /// [`MayNotSign`] says why it may not.
+    pub fn holds(&self, signers: &Signers, now: i64) -> Result<(), MayNotSign> {
+        let Signer { principal, key, .. } = &self.signer;
+        signers.may_sign(principal, key, NAMESPACE, now).map(drop)
+    }
+
     /// Statement and signature as they came, for the record.
     pub const fn evidence(&self) -> &Evidence {
         &self.evidence
@@ -177,7 +186,7 @@ impl SignedVerdict {
             return Err(Refused::TooLongValid);
         }
         let Signer { principal, key, .. } = &attested.signer;
-        if expected.earlier.iter().any(|earlier| earlier.principal == *principal || earlier.key == *key) {
+        if expected.earlier.iter().any(|one| same_person(&one.principal, principal) || one.key == *key) {
             return Err(Refused::SameSigner { signer: principal.clone() });
         }
         if !spent.0.insert((card.challenge, card.approval)) {
@@ -192,7 +201,7 @@ impl SignedVerdict {
     }
 
     /// What it is worth; `None` where a touch is missing, which no accepted verdict lacks.
-    pub const fn grade(&self, owner: SignersOwner, console: ConsoleUser) -> Option<Grade> {
+    pub const fn grade(&self, owner: Owner, console: ConsoleUser) -> Option<Grade> {
         Grade::of(owner, self.attested.signer.presence, console)
     }
 }

@@ -6,10 +6,10 @@ use mcp_approve::gate::data::event::{Event, Signature};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
-use mcp_approve::gate::{Config, ForwardOrder, Unattended};
-use mcp_approve::signing::grade::SignersOwner;
-use mcp_approve::signing::signers::Signers;
-use mcp_approve::signing::statement::{CardTerms, Statement, VERSION};
+use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};
+use mcp_approve::signing::grade::Owner;
+use mcp_approve::signing::signers::{InForce, Signers};
+use mcp_approve::signing::statement::{CardTerms, Said, Statement, VERSION};
 use mcp_approve::signing::verdict::{Attested, Evidence};
 
 use super::WRITE;
@@ -26,28 +26,41 @@ fn key(name: &str) -> Key {
 
 /// What an honest console of this person signs for the card, but for a change.
 fn signature(world: &World, ticket: &str, who: &str, change: impl FnOnce(&mut Statement)) -> Signature {
+    attested(&said(world, ticket, who, change), who)
+}
+
+/// What an honest console has this person sign for the card, but for a change.
+fn said(world: &World, ticket: &str, who: &str, change: impl FnOnce(&mut Statement)) -> Statement {
     let card = &world.cards[ticket];
     let terms = card.signs.clone().expect("a card that asks for a signature");
     let mut statement = Statement {
         card: CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms },
         log: None,
         not_after: world.now.wall + 60_000,
-        said: GrantTerms::said(None),
+        said: GrantTerms::said(None, world.now.wall),
         signer: format!("{who}@example.com"),
         time: world.now.wall,
         version: VERSION,
     };
     change(&mut statement);
-    attested(&statement, who)
+    statement
 }
 
 fn attested(statement: &Statement, who: &str) -> Signature {
+    let line = |name: &str| format!("{name}@example.com {}\n", key(name).line());
+    by_lists(statement, who, (&["mara", "tom", "ann"].map(line).concat(), ""))
+}
+
+/// The signature as the shell checks it against these lists, of allowed signers and of revoked keys.
+fn by_lists(statement: &Statement, who: &str, (allowed, revoked): (&str, &str)) -> Signature {
     let text = statement.to_json();
     let signature = armored(&key(who).sign(text.as_bytes(), &Making::default()));
-    let line = |name: &str| format!("{name}@example.com {}\n", key(name).line());
-    let signers = Signers::read(&["mara", "tom", "ann"].map(line).concat(), "", &TimeZone::UTC).unwrap();
+    let signers = Signers::read(allowed, revoked, &TimeZone::UTC).unwrap();
     match Attested::check(Evidence { statement: text, signature }, &signers) {
-        Ok(attested) => Signature::Attested(Box::new(attested), SignersOwner::Root),
+        Ok(attested) => {
+            let lists = InForce { file: "/etc/mcp-approve/allowed_signers".into(), owner: Owner::Root, signers };
+            Signature::Attested(Box::new(attested), Box::new(lists))
+        }
         Err(why) => Signature::Unusable(why.to_string()),
     }
 }
@@ -210,7 +223,7 @@ fn no_way_around_the_card_approves_without_a_signature() {
     let digest = world.cards["files-1"].digest;
     let did = world.step(Event::Granted(word("files-1", digest), terms.clone(), alone));
     assert!(refusal(&did).contains("what it grants"), "{did:?}");
-    let covering = signature(&world, "files-1", "mara", |s| s.said = GrantTerms::said(Some(&terms)));
+    let covering = signature(&world, "files-1", "mara", |s| s.said = GrantTerms::said(Some(&terms), s.time));
     assert!(is_forwarded(&world.step(Event::Granted(word("files-1", digest), terms, covering))));
     // Confirming a tool approves its call, and its next ones.
     let likely = r#"version = 1
@@ -282,4 +295,119 @@ fn another_person_than_the_user_of_the_machine_must_approve_where_the_rule_says_
     assert!(refusal(&world.approve_signed("files-1", mara)).contains("another person than mara@example.com"));
     let tom = signature(&world, "files-1", "tom", |_| {});
     assert!(is_forwarded(&world.approve_signed("files-1", tom)));
+}
+
+const TWO: &str = "version = 1\n[[rule]]\nid = \"two\"\ndecision = \"ask\"\ntool = \"write_file\"\napprovals = 2\n";
+
+/// A call that needs two approvals, and one person's signature under a name, by these lists.
+fn sign_by(world: &mut World, who: &str, name: &str, lists: (&str, &str)) -> Vec<Did> {
+    let statement = said(world, "files-1", who, |s| s.signer = name.into());
+    world.approve_signed("files-1", by_lists(&statement, who, lists))
+}
+
+#[test]
+fn an_earlier_signature_is_checked_again_when_the_last_one_comes() {
+    let line = |name: &str, options: &str| format!("{name}@example.com {options}{}\n", key(name).line());
+    let both = [line("mara", ""), line("tom", "")].concat();
+    // Half a minute after the tests' clock begins.
+    let short = [line("mara", "valid-before=\"20260921141350Z\" "), line("tom", "")].concat();
+    let (tom, mara) = (line("tom", ""), key("mara").line());
+    for (first, last, why) in [
+        ((both.as_str(), ""), (both.as_str(), mara.as_str()), "was revoked"),
+        ((&both, ""), (&tom, ""), "is not in the list"),
+        ((&short, ""), (&short, ""), "no longer valid"),
+    ] {
+        let mut world = World::with(config(), TWO).ready();
+        world.call("1", "write_file", WRITE);
+        sign_by(&mut world, "mara", "mara@example.com", first);
+        world.wait(40);
+        let did = sign_by(&mut world, "tom", "tom@example.com", last);
+        let refused = refusal(&did);
+        assert!(refused.contains("mara@example.com") && refused.contains(why), "{why}: {did:?}");
+        // It is gone: the next one is the first again.
+        assert_eq!(world.cards["files-1"].signs.as_ref().map(|terms| terms.approval), Some(1), "{why}");
+    }
+}
+
+#[test]
+fn a_key_that_may_sign_under_several_names_counts_for_nobody_where_people_are_told_apart() {
+    let named = "version = 1\n[[rule]]\nid = \"n\"\ndecision = \"ask\"\ntool = \"write_file\"\nsigners = [\"tom@example.com\"]\n";
+    let (mara, tom) = (key("mara").line(), key("tom").line());
+    for (policy, list) in [
+        (TWO, format!("*@example.com {tom}\n")),
+        (TWO, format!("tom@example.com,mara@example.com {tom}\n")),
+        (TWO, format!("tom@example.com {tom}\nann@example.com {tom}\n")),
+        (TWO, format!("tom@example.com {tom}\nann@example.com valid-before=\"20200101Z\" {tom}\n")),
+        (named, format!("t?m@example.com {tom}\n")),
+    ] {
+        let mut world = World::with(config(), policy).ready();
+        world.call("1", "write_file", WRITE);
+        let did = sign_by(&mut world, "tom", "tom@example.com", (&list, ""));
+        assert!(refusal(&did).contains("several names"), "{list}: {did:?}");
+    }
+    // One key is one person, whatever its name's case.
+    let mut world = World::with(config(), TWO).ready();
+    world.call("1", "write_file", WRITE);
+    let list = format!("mara@example.com {mara}\nMara@Example.com {tom}\n");
+    sign_by(&mut world, "mara", "mara@example.com", (&list, ""));
+    let did = sign_by(&mut world, "tom", "Mara@Example.com", (&list, ""));
+    assert!(refusal(&did).contains("has approved this call already"), "{did:?}");
+}
+
+#[test]
+fn the_user_of_the_machine_is_no_other_person_by_another_spelling_or_another_line() {
+    let rule = "version = 1\n[[rule]]\nid = \"other\"\ndecision = \"ask\"\ntool = \"write_file\"\nother = true\n";
+    let tom = key("tom").line();
+    for (name, list) in [
+        ("Mara@example.com", format!("Mara@example.com {tom}\n")),
+        ("mara", format!("mara {tom}\n")),
+        ("MARA@corp", format!("MARA@corp {tom}\n")),
+        ("tom@example.com", format!("*,!mara@example.com {tom}\n")),
+        ("mara+work@example.com", format!("mara+work@example.com {tom}\n")),
+        // The key is the user's by a line for another purpose.
+        ("tom@example.com", format!("tom@example.com {tom}\nmara@example.com namespaces=\"git\" {tom}\n")),
+        ("tom@example.com", format!("tom@example.com {tom}\nMAR*@example.com namespaces=\"git\" {tom}\n")),
+    ] {
+        let mut world = World::with(config(), rule).ready();
+        world.call("1", "write_file", WRITE);
+        let did = sign_by(&mut world, "tom", name, (&list, ""));
+        assert!(refusal(&did).contains("another person"), "{list}: {did:?}");
+    }
+}
+
+#[test]
+fn observing_is_no_way_around_a_policy_that_asks_for_signatures() {
+    for policy in [ALWAYS, TWO] {
+        let observing = Config { mode: Mode::Observe, ..config() };
+        let mut world = World::with(observing.clone(), policy).ready();
+        let did = world.call("1", "write_file", WRITE);
+        assert!(did.contains(&Did::Ask("files-1".into())) && !is_forwarded(&did), "{policy}: {did:?}");
+        // Also where the policy begins to ask.
+        let mut world = World::with(observing, "").ready();
+        assert!(is_forwarded(&world.call("1", "write_file", WRITE)));
+        world.policy(policy);
+        let did = world.call("2", "write_file", WRITE);
+        assert!(!is_forwarded(&did), "{policy}: {did:?}");
+    }
+}
+
+#[test]
+fn a_grant_ends_when_its_signature_says() {
+    let terms = GrantTerms { covers: Covers::Tool, lasts: Lasts::Minutes(5) };
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    let digest = world.cards["files-1"].digest;
+    refusal(&world.grant("files-1", Covers::Tool, Lasts::Minutes(5)));
+    for (until, runs) in
+        [(None, false), (Some(5 * 60_000 + 1), false), (Some(60 * 60_000), false), (Some(5 * 60_000), true)]
+    {
+        let signed = signature(&world, "files-1", "mara", |s| {
+            s.said = Said { until: until.map(|until| s.time + until), ..GrantTerms::said(Some(&terms), s.time) };
+        });
+        let did = world.step(Event::Granted(word("files-1", digest), terms.clone(), signed));
+        assert_eq!(is_forwarded(&did), runs, "{until:?}: {did:?}");
+        if !runs {
+            assert!(refusal(&did).contains("until when"), "{until:?}: {did:?}");
+        }
+    }
 }

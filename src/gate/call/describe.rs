@@ -50,7 +50,7 @@ pub(in crate::gate) fn by_answer(context: Context<'_>, outcome: ListOutcome, hel
     match (context.catalog.find(held.call.name()), outcome) {
         (ToolLookup::Found(described), _) => Next::Judge(held, session, Some(described)),
         // When only observing, the call passes: the server may know the tool after all, and answers itself if not.
-        (ToolLookup::NotListed, ListOutcome::Given) if context.config.mode != Mode::Observe => {
+        (ToolLookup::NotListed, ListOutcome::Given) if context.mode() != Mode::Observe => {
             let reply = replies::no_such_tool(&held.call);
             Next::deny(held, before, Verdict::by(By::Fault, None, "the server does not have this tool"), reply)
         }

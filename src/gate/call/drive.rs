@@ -62,7 +62,7 @@ impl Gate {
                     // What needs a signature has one of its own: no operator signed what the host brings back.
                     let continued = continued.filter(|_| signed::needs(self.context(), &case.judged) == Needs::Nothing);
                     judge::note_use(&case.judged, &mut self.out);
-                    let config = (&self.config, self.out.attached);
+                    let config = (&self.config, self.context().mode(), self.out.attached);
                     judge::act((held, case), continued, &mut self.grants, config)
                 }
                 Next::Ask(held, case) => self.ask(held, case),
@@ -274,7 +274,7 @@ impl Gate {
         signature: Signature,
     ) -> Result<u32, String> {
         let card = card::snapshot(self.context(), held, &case.judged).signs;
-        let offered = signed::offered(self.context(), (&*held, &case.judged), card, grant, signature)?;
+        let offered = signed::offered(self.context(), &case.judged, card, grant, signature)?;
         signed::accept(offered, held, grant, self.out.now.wall, &mut self.spent)
     }
 
@@ -369,6 +369,7 @@ impl Gate {
         };
         forward::count(&approval, &mut self.out);
         if let (Some(terms), Some(operator)) = (&approval.grant, &approval.verdict.operator) {
+            let terms = (terms, signed::granted_until(&approval));
             grant::record(&mut self.grants, &mut self.out, &held, &approval.case.judged, operator, terms);
         }
         forward::record(&held, &approval, receipt, &mut self.out);

@@ -20,7 +20,7 @@ pub(super) fn record(
     held: &Held,
     judged: &Judged,
     operator: &Operator,
-    terms: &GrantTerms,
+    (terms, until): (&GrantTerms, Option<i64>),
 ) {
     // A grant is for a definition: without one there is nothing to grant, and `refusal` has said so.
     let Some(definition) = judged.described.as_ref().map(|described| described.digest) else {
@@ -29,7 +29,8 @@ pub(super) fn record(
     let Some(area) = grants::area(&judged.behavior.hazards) else { return };
     // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
     let dangerous = area == GrantArea::Declared && judged.danger.is_some();
-    let given = Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who };
+    let given =
+        Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who, until };
     let card = grants.give(out.now, &given, terms);
     let entry = out.entry(Kind::Policy).with("what", "an operator granted more than one call");
     out.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));

@@ -67,7 +67,7 @@ pub(super) fn act(
     (held, case): (Held, Case),
     continued: Option<Continued>,
     grants: &mut Grants,
-    (config, attached): (&Config, usize),
+    (config, mode, attached): (&Config, Mode, usize),
 ) -> Next {
     if !case.judged.violations.is_empty() {
         let reply = replies::invalid_arguments(&held.call, &case.judged.violations);
@@ -92,7 +92,7 @@ pub(super) fn act(
         (Decision::Ask, Some(from)) if case.judged.retry == Retry::Plain => {
             Verdict::by(from.by, from.rule, format!("continues the approval of {}", from.ticket))
         }
-        (Decision::Ask, _) if config.mode == Mode::Observe => {
+        (Decision::Ask, _) if mode == Mode::Observe => {
             Verdict::by(By::Observe, rule, format!("observing, would have asked: {reason}"))
         }
         (Decision::Ask, _) if config.denies_unattended(attached) => {

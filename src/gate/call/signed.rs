@@ -1,6 +1,5 @@
 //! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
 
-use crate::audit::record::By;
 use crate::gate::call::judgement;
 use crate::gate::data::event::Signature;
 use crate::gate::data::terms::GrantTerms;
@@ -8,8 +7,9 @@ use crate::gate::held::context::Context;
 use crate::gate::held::{Approval, Held, Judged, SignedApproval};
 use crate::policy::rule::Decision;
 use crate::policy::terms::ApproverKind;
-use crate::signing::grade::{ConsoleUser, Danger, Needs, SignersOwner};
-use crate::signing::statement::{CardTerms, Challenge};
+use crate::signing::grade::{ConsoleUser, Danger, Needs};
+use crate::signing::signers::InForce;
+use crate::signing::statement::{CardTerms, Challenge, NAMESPACE};
 use crate::signing::verdict::{Attested, Expected, SignedVerdict, Signer, Spent};
 use crate::wire::digest::{Digest, Hasher};
 
@@ -25,9 +25,9 @@ pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
 /// Why an approval of an asked call does not count any more: the policy in force now asks for signatures that it lacks. The call is
 /// judged again for that, since a policy can change, and a rate be reached, between approval and forward.
 pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
-    let Approval { case, verdict, signed, .. } = approval;
+    let Approval { case, signed, .. } = approval;
     let was_asked = case.judged.ruling.decision == Decision::Ask || held.original.is_some();
-    if !was_asked || verdict.by == By::Observe {
+    if !was_asked {
         return None;
     }
     let anew = judgement::judge(&held.call, case.judged.described.clone(), context, &held.seen);
@@ -39,6 +39,11 @@ pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> O
     let enough = || u32::try_from(signed.iter().filter(named).count()).is_ok_and(|given| given >= terms.approvals);
     (is_asked && needs(context, &anew) == Needs::Signature && !enough())
         .then(|| "the policy now asks for signatures that its approval lacks".to_owned())
+}
+
+/// When a grant ends by the signature that it was given with, in milliseconds since 1970, UTC.
+pub(super) fn granted_until(approval: &Approval) -> Option<i64> {
+    approval.signed.iter().filter_map(|one| one.verdict.attested().statement().said.until).min()
 }
 
 /// What the next signature on a card must cover, for the card of this digest. Signatures that cover another state of the call do
@@ -82,9 +87,8 @@ fn challenge(secret: &str, held: &Held) -> Challenge {
 /// A signature that may count for a call that waits.
 pub(super) struct Offered {
     attested: Attested,
-    owner: SignersOwner,
+    lists: InForce,
     card: CardTerms,
-    earlier: Vec<Signer>,
 }
 
 /// Looks whether a signature may count for a call that waits, by the terms of its ruling. `card` is what its card asks to be signed.
@@ -93,34 +97,37 @@ pub(super) struct Offered {
 /// Why the approval has no effect.
 pub(super) fn offered(
     context: Context<'_>,
-    (held, judged): (&Held, &Judged),
+    judged: &Judged,
     card: Option<CardTerms>,
     grant: Option<&GrantTerms>,
     signature: Signature,
 ) -> Result<Offered, String> {
-    let (attested, owner) = match signature {
+    let (attested, lists) = match signature {
         Signature::None => return Err(UNSIGNED.to_owned()),
         Signature::Unusable(why) => return Err(format!("the signature does not count: {why}")),
-        Signature::Attested(attested, owner) => (*attested, owner),
+        Signature::Attested(attested, lists) => (*attested, *lists),
     };
     let terms = &judged.ruling.terms;
-    let signer = &attested.signer().principal;
+    let Signer { principal: signer, key, .. } = attested.signer();
     if terms.signers.as_ref().is_some_and(|named| !named.contains(signer)) {
         return Err(format!("{signer} is not one of the signers that the rule names"));
     }
-    if terms.by == ApproverKind::Others && signer.split('@').next() == Some(&*context.config.user) {
+    if terms.by == ApproverKind::Others && lists.signers.is_of_user(key, &context.config.user) {
         return Err(format!("the rule wants another person than {signer}, who is the user of this machine"));
+    }
+    if !terms.is_plain() {
+        let several = |why| format!("the signature does not count: {why}");
+        lists.signers.is_of_one_person(key, NAMESPACE).map_err(several)?;
     }
     if terms.approvals > 1 && grant.is_some() {
         return Err("a call that needs several approvals is approved alone: nothing can be granted with it".to_owned());
     }
     let card = card.ok_or("the card asks for no signature; look again")?;
-    let earlier = held.signed.iter().filter(|one| one.covers(&card));
-    let earlier = earlier.map(|one| one.verdict.attested().signer().clone()).collect();
-    Ok(Offered { attested, owner, card, earlier })
+    Ok(Offered { attested, lists, card })
 }
 
-/// Takes an offered signature: it is kept with the call. Returns how many are still missing.
+/// Takes an offered signature: it is kept with the call. Those before it must hold by the lists of now. Returns how many are still
+/// missing.
 ///
 /// # Errors
 /// Why the approval has no effect.
@@ -131,14 +138,25 @@ pub(super) fn accept(
     now: i64,
     spent: &mut Spent,
 ) -> Result<u32, String> {
-    let Offered { attested, owner, card, earlier } = offered;
-    let said = GrantTerms::said(grant);
+    let Offered { attested, lists, card } = offered;
+    held.signed.retain(|one| one.covers(&card));
+    let lapsed = held.signed.iter().enumerate().find_map(|(at, one)| {
+        let earlier = one.verdict.attested();
+        let why = earlier.holds(&lists.signers, now).err()?;
+        Some((at, format!("the approval of {} counts no longer: {why}; look again", earlier.signer().principal)))
+    });
+    if let Some((at, why)) = lapsed {
+        held.signed.remove(at);
+        held.challenges += 1;
+        return Err(why);
+    }
+    let earlier: Vec<Signer> = held.signed.iter().map(|one| one.verdict.attested().signer().clone()).collect();
+    let said = GrantTerms::said(grant, attested.statement().time);
     let expected = Expected { card: &card, said: &said, earlier: &earlier, now };
     let accepted = SignedVerdict::accept(attested, expected, spent);
     let verdict = accepted.map_err(|why| format!("the signature does not count: {why}"))?;
-    let grade = verdict.grade(owner, ConsoleUser::Same).ok_or("the key signed without a touch")?;
+    let grade = verdict.grade(lists.owner, ConsoleUser::Same).ok_or("the key signed without a touch")?;
     held.challenges += 1;
-    held.signed.retain(|one| one.covers(&card));
     held.signed.push(SignedApproval { verdict, grade });
     Ok(card.approvals.saturating_sub(card.approval))
 }

@@ -11,7 +11,7 @@ use crate::gate::data::pinning::{Pinning, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;
-use crate::signing::grade::SignersOwner;
+use crate::signing::signers::InForce;
 use crate::signing::verdict::Attested;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::line::Line;
@@ -51,12 +51,12 @@ pub struct OperatorWord {
     pub operator: Operator,
 }
 
-/// The signature that came with an operator's word, as the shell has checked it against the list of signers in force.
+/// The signature that came with an operator's word, as the shell has checked it against the lists of signers in force, and these lists.
 #[derive(Debug)]
 pub enum Signature {
     None,
     /// It is good; which call it is for is not checked yet.
-    Attested(Box<Attested>, SignersOwner),
+    Attested(Box<Attested>, Box<InForce>),
     Unusable(String),
 }
 

@@ -36,12 +36,24 @@ pub enum Lasts {
     Calls(u32),
 }
 
+impl Lasts {
+    /// For how many minutes, where it lasts for a time.
+    pub fn minutes(self) -> Option<i64> {
+        match self {
+            Self::Minutes(minutes) => Some(minutes.into()),
+            Self::Session | Self::Calls(_) => None,
+        }
+    }
+}
+
 impl GrantTerms {
-    /// What an approval says that a signature must cover: these terms as JSON, where it grants more than one call.
-    pub fn said(terms: Option<&Self>) -> Said {
+    /// What an approval says that a signature must cover: these terms as JSON, and when they end if they are granted at `time`
+    /// (milliseconds since 1970, UTC). An approval has no reason.
+    pub fn said(terms: Option<&Self>, time: i64) -> Said {
         // Terms of texts and numbers are always JSON.
         let grants = terms.map(|terms| serde_json::to_string(terms).unwrap_or_default());
-        Said { grants, reason: String::new(), until: None, verdict: SignedWord::Approve }
+        let until = terms.and_then(|terms| terms.lasts.minutes()).map(|minutes| time.saturating_add(minutes * 60_000));
+        Said { grants, reason: String::new(), until, verdict: SignedWord::Approve }
     }
 }
 

@@ -36,8 +36,13 @@ pub(in crate::gate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// Whether calls that would be asked pass: never where the policy asks for signatures, or observing would be a way around it.
+    pub fn mode(&self) -> Mode {
+        if self.rules.policy.asks_for_signatures() { Mode::Enforce } else { self.config.mode }
+    }
+
     pub fn mismatch(&self) -> &'a Mismatch {
-        match self.config.mode {
+        match self.mode() {
             Mode::Enforce => &self.config.mismatch,
             Mode::Observe => &Mismatch::Warn,
         }

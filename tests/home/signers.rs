@@ -1,0 +1,157 @@
+//! Which list of signers counts, who can change it, and which program may sign: what the machine's policy asks for, only the
+//! machine's own files satisfy.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use mcp_approve::home::custody;
+use mcp_approve::home::layers::{Keeps, Layers};
+use mcp_approve::home::places::Places;
+use mcp_approve::home::policy_file::PolicyPlace;
+use mcp_approve::home::signers::{SignersError, keygen, load};
+use mcp_approve::signing::grade::Owner;
+use mcp_approve::signing::sshsig::PublicKey;
+
+use crate::signing::bed::Key;
+
+const ASKS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
+const TWO: &str = "version = 1\n[[rule]]\nid = \"two\"\ndecision = \"ask\"\ntool = \"*\"\napprovals = 2\n";
+
+struct Home {
+    folder: tempfile::TempDir,
+    places: Places,
+}
+
+impl Home {
+    fn of(folder: tempfile::TempDir) -> Self {
+        let places = Places::under(folder.path()).unwrap();
+        for dir in [places.system_dir(), places.config_dir().to_owned()] {
+            fs::create_dir_all(dir).unwrap();
+        }
+        Self { folder, places }
+    }
+
+    fn new() -> Self {
+        Self::of(tempfile::tempdir().unwrap())
+    }
+
+    /// A home that root alone can change; `None` where we are not root.
+    fn roots() -> Option<Self> {
+        let folder = tempfile::tempdir_in("/root").ok();
+        if folder.is_none() {
+            println!("skipped: only root can make files of root's");
+        }
+        folder.map(Self::of)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.folder.path().join(name), text).unwrap();
+    }
+}
+
+fn key(seed: u8) -> Key {
+    Key::new("ssh-ed25519", seed)
+}
+
+#[test]
+fn the_users_list_does_not_satisfy_the_machines_policy() {
+    let list = format!("mara@example.com {}\n", key(1).line());
+    for (policy, counts) in [("version = 1\n", true), (ASKS, false), (TWO, false), ("nonsense", false)] {
+        let home = Home::new();
+        home.write("etc/policy.toml", policy);
+        home.write("config/allowed_signers", &list);
+        let found = load(&home.places);
+        assert_eq!(matches!(&found, Ok(Some(_))), counts, "{policy}: {found:?}");
+        if !counts {
+            let error = found.unwrap_err();
+            assert!(matches!(&error, SignersError::Missing { .. }), "{policy}: {error}");
+            assert!(error.hint().contains("etc/allowed_signers"), "{}", error.hint());
+        }
+        home.write("etc/allowed_signers", &list);
+        let found = load(&home.places).unwrap().unwrap();
+        assert!(found.file.ends_with("etc/allowed_signers") && found.owner == Owner::User, "{found:?}");
+    }
+}
+
+#[test]
+fn a_list_that_the_user_can_change_does_not_satisfy_roots_policy() {
+    let Some(home) = Home::roots() else { return };
+    home.write("etc/policy.toml", ASKS);
+    home.write("etc/allowed_signers", "");
+    // As root, every list is the user's own; it is there and root's.
+    assert_eq!(load(&home.places).unwrap().map(|found| found.owner), Some(Owner::User));
+    let elsewhere = tempfile::tempdir().unwrap();
+    let users = elsewhere.path().join("list");
+    fs::write(&users, "").unwrap();
+    let file = home.places.system_dir().join("allowed_signers");
+    fs::remove_file(&file).unwrap();
+    symlink(&users, &file).unwrap();
+    let error = load(&home.places).unwrap_err();
+    assert!(matches!(error, SignersError::NotRoots { .. }), "{error}");
+}
+
+#[test]
+fn revoked_keys_count_wherever_they_are() {
+    let (mara, tom) = (key(1), key(2));
+    let revoked = |home: &Home, key: &Key| {
+        let key = PublicKey::of_blob(&key.blob()).unwrap();
+        load(&home.places).unwrap().unwrap().signers.is_revoked(&key)
+    };
+    let list = format!("mara {}\ntom {}\n", mara.line(), tom.line());
+    for (allowed, lists) in [("config", ["etc", "config"]), ("etc", ["etc", "config"])] {
+        for folder in lists {
+            let home = Home::new();
+            home.write(&format!("{allowed}/allowed_signers"), &list);
+            home.write(&format!("{folder}/revoked_keys"), &mara.line());
+            assert!(revoked(&home, &mara) && !revoked(&home, &tom), "{allowed} {folder}");
+            home.write(&format!("{folder}/revoked_keys"), "nonsense");
+            let error = load(&home.places).unwrap_err().to_string();
+            assert!(error.contains(&format!("{folder}/revoked_keys")) && error.contains("line 1"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn who_can_change_a_file_is_who_can_change_any_link_or_folder_on_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    let folders = folder.path().join("bin");
+    symlink("/usr/bin/env", &link).unwrap();
+    symlink("/usr/bin", &folders).unwrap();
+    symlink(folder.path().join("b"), folder.path().join("a")).unwrap();
+    symlink(folder.path().join("a"), folder.path().join("b")).unwrap();
+    let owner = |path: &Path| custody::open(path).map(|opened| opened.owner);
+    assert_eq!(owner(Path::new("/usr/bin/env")).unwrap(), Owner::Root);
+    assert_eq!(owner(Path::new("/usr/bin/../bin/env")).unwrap(), Owner::Root);
+    // What they lead to is root's, and where they lead is the user's to change.
+    for path in [&link, &folders.join("env")] {
+        assert_eq!(owner(path).unwrap(), Owner::User, "{path:?}");
+    }
+    for path in [Path::new("usr/bin/env"), &folder.path().join("a"), &folder.path().join("none"), Path::new("/")] {
+        assert!(owner(path).is_err(), "{path:?}");
+    }
+}
+
+#[test]
+fn only_roots_policy_names_the_program_that_signs() {
+    let names = |program: &str| format!("version = 1\n[operator]\nssh_keygen = \"{program}\"\n");
+    let home = Home::new();
+    home.write("etc/policy.toml", &names("/usr/bin/env"));
+    let why = keygen(&home.places).unwrap_err();
+    assert!(why.contains("a policy that others than root can change"), "{why}");
+    // The user's file may not even say it: all of it is left out, and a banner says why.
+    home.write("etc/policy.toml", "version = 1\n");
+    home.write("config/policy.toml", &names("/usr/bin/env"));
+    let place = PolicyPlace::Usual(home.places.policy_file());
+    let policy = Layers::of(&home.places, None, &place).load(Keeps::Nothing);
+    let banner = policy.banner.unwrap_or_default();
+    assert!(!policy.allows_count && banner.contains("ssh_keygen"), "{banner}");
+    let Some(home) = Home::roots() else { return };
+    home.write("etc/policy.toml", &names("/usr/bin/env"));
+    assert_eq!(keygen(&home.places).unwrap(), Path::new("/usr/bin/env"));
+    for program in ["/tmp/ssh-keygen", "ssh-keygen", "/usr/bin", "/none/ssh-keygen"] {
+        home.write("etc/policy.toml", &names(program));
+        assert!(keygen(&home.places).is_err(), "{program}");
+    }
+}
