@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use mcp_approve::audit::query;
+use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store, StoreError};
 use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
 use rusqlite::Connection;
@@ -155,6 +156,34 @@ fn a_living_wrapper_keeps_its_journal_in_its_own_process_too() {
     store.sync().unwrap();
     journal.remove();
     assert_eq!(left(&db), [] as [&str; 0]);
+}
+
+/// A process may be killed between any two steps of removing a journal that the log has: nothing is lost, and nothing is left.
+#[test]
+fn a_removal_that_was_cut_off_is_no_loss() {
+    for step in 0..3 {
+        let (_folder, db) = folder();
+        let mut store = store(&db);
+        let mut journal = store.journal(NAME).unwrap();
+        let start = Entry { ticket: None, tool: None, kind: Kind::ServerStart, verdict: None, by: None, ..read(0) };
+        journal.record(&numbered([start]), &redactor()).unwrap();
+        record(&mut journal, 1..=3);
+        store.fold(&[&journal.take()]).unwrap();
+        store.sync().unwrap();
+        drop((journal, store));
+        let (database, wal) = (file(&db), file(&db).with_extension("db-wal"));
+        fs::rename(&database, database.with_extension("folded")).unwrap();
+        match step {
+            0 => {}
+            1 => fs::write(&wal, "").unwrap(),
+            _ => fs::remove_file(&wal).unwrap(),
+        }
+        Store::open(&db, WRITER).unwrap();
+        assert_eq!(left(&db), [] as [&str; 0], "{step}");
+        assert_eq!(tickets(&db)[1..], named(1..=3), "{step}");
+        let (found, text) = verify(&db);
+        assert_eq!(found, ExitCode::SUCCESS, "{step}: {text}");
+    }
 }
 
 /// Earlier versions emptied a journal to use it again, and a wrapper may have died between any two steps of that.

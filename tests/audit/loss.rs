@@ -206,6 +206,10 @@ fn live(what: Act, names: &[&str]) -> (Fate, String) {
         }
     }
     scribe.wait("the fold", |_| calls(&db) == CALLS);
+    let head = format!("{} ", CALLS + 1);
+    scribe.wait("the note", |_| {
+        fs::read_to_string(db.with_extension("head")).is_ok_and(|head_is| head_is.starts_with(&head))
+    });
     act(what, &db, names, old.path());
     let mut stopped = false;
     for _ in 0..20 {

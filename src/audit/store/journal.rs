@@ -245,15 +245,39 @@ pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
     folder.join(name + ".db")
 }
 
-/// Removes a journal. The write-ahead log goes first, and is emptied before: if its name outlives that of the database,
-/// it is not taken for lost entries.
+/// What the database of a journal is called while it is removed, since the log has all of it.
+const FOLDED: &str = "folded";
+
+/// Removes a journal of which the log has every entry. First it gets another name: whoever finds the rest of a removal that
+/// was cut off knows that nothing is lost. The write-ahead log is emptied before it goes: if its name outlives that of the
+/// database, it is not taken for lost entries.
 pub(super) fn remove(path: &Path) {
     // What cannot be removed is folded by the next process that opens the log.
-    let empties = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let _ = rustix::fs::open(place::beside(path, "-wal"), empties, Mode::empty());
-    for suffix in ["-wal", ""] {
-        let _ = std::fs::remove_file(place::beside(path, suffix));
+    let folded = path.with_extension(FOLDED);
+    if std::fs::rename(path, &folded).is_ok() {
+        finish_removal(&folded);
     }
+}
+
+/// Removes what is left of a journal whose database is called so already.
+fn finish_removal(folded: &Path) {
+    let wal = folded.with_extension("db-wal");
+    let empties = OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let _ = rustix::fs::open(&wal, empties, Mode::empty());
+    let _ = std::fs::remove_file(wal);
+    let _ = std::fs::remove_file(folded);
+}
+
+/// Whether a journal is being removed, or was. Asked in this order, since the new name goes last.
+pub(super) fn is_removed(path: &Path) -> bool {
+    let is_empty = |path: &Path| std::fs::metadata(path).map_or(true, |file| file.len() == 0);
+    !path.exists() && (path.with_extension(FOLDED).exists() || is_empty(&place::beside(path, "-wal")))
+}
+
+/// Removes what processes that were killed had begun to remove.
+pub(super) fn finish_removals(folder: &Path) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.filter(|path| path.extension().is_some_and(|is| is == FOLDED)).for_each(|path| finish_removal(&path));
 }
 
 /// Where a journal is.

@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::frames::{self, Frames};
-use super::journal::{APPLICATION, VERSIONS, path_of, remove};
+use super::journal::{APPLICATION, VERSIONS, finish_removals, is_removed, path_of, remove};
 use super::open::{Fault, connect, folder_of, row_of};
 use super::room;
 use super::state::{State, head};
@@ -124,9 +124,11 @@ struct Dead {
 /// The journals of dead wrappers, and those whose wrapper may live.
 fn find(folder: &Path, _held: &Held) -> Result<(Vec<Dead>, Vec<Left>), StoreError> {
     let (mut dead, mut left) = (Vec::new(), Vec::new());
+    finish_removals(folder);
     for (path, writer) in journals(folder)? {
         match open(&path) {
             Err(Fault::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {}
+            Err(_) if is_removed(&path) => {}
             Err(fault) if !is_broken(&fault) => {
                 let why = fault.of(&path).to_string();
                 left.push(Left::Unfolded { path, why });
