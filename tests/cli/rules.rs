@@ -81,54 +81,7 @@ fn a_policy_in_order_says_so() {
     let run = Home::with_policy(RULES).run(&["rules", "check"]);
     assert_eq!((run.code, run.out.as_str()), (0, "HOME/config/policy.toml: in order, 2 rules\n"));
     assert_eq!(Home::with_policy(RULES).run(&["rules", "check", "--json"]).out, "[]\n");
-    let rated = RULES.replace("note = \"mine\"", "when = [{ rate = { most = 9, per = \"1h\" } }]");
-    let run = Home::with_policy(&rated).run(&["rules", "check"]);
-    let note =
-        "policy.toml: note: these rules read otherwise than before: notes (line 2)\n  = `rate` counts the calls of all";
-    assert!(run.out.contains(note), "{}", run.out);
     assert!(Home::new().run(&["rules", "check"]).out.contains("the built-in default applies"));
-}
-
-/// Each rule by which something reads otherwise, for each reason, with its line; and no other.
-#[test]
-fn rules_that_read_otherwise_than_before_are_named() {
-    let rules = [
-        "decision = 'allow'\nwhen = [{ arg = 'url', glob = 'https://*.example.com/*' }]",
-        "decision = 'allow'\nwhen = [{ arg = 'name', glob = 'a*' }]",
-        "decision = 'deny'\nunless = [{ arg = 'path', under = '/srv' }]",
-        "decision = 'ask'\nwhen = [{ arg = 'force', present = true }]",
-        "decision = 'allow'\nwhen = [{ effect = ['read', 'write'] }]",
-        "decision = 'deny'\nwhen = [{ effect = 'write' }]",
-        "decision = 'deny'\nwhen = [{ effect = 'administer' }]",
-        "decision = 'ask'\nwhen = [{ rate = { over = 9, per = '1h' } }]",
-        "decision = 'deny'\naction = 'DELETE'",
-    ];
-    let rules = rules.iter().enumerate().map(|(at, rule)| format!("[[rule]]\nid = 'r{at}'\nserver = 's'\n{rule}\n"));
-    let home = Home::with_policy(&format!("version = 1\n{}", rules.collect::<String>()));
-    let run = home.run(&["rules", "check"]);
-    let named: Vec<&str> =
-        run.out.lines().filter_map(|line| line.split_once("than before: ")).map(|(_, to)| to).collect();
-    assert_eq!(
-        named,
-        [
-            "r0 (line 2)",
-            "r1 (line 7)",
-            "r2 (line 12)",
-            "r3 (line 17)",
-            "r0 (line 2), r1 (line 7), r2 (line 12), r3 (line 17)",
-            "r4 (line 22)",
-            "r6 (line 32)",
-            "r7 (line 37)"
-        ],
-        "{}",
-        run.out
-    );
-    let rows: Value = serde_json::from_str(&home.run(&["rules", "check", "--json"]).out).unwrap();
-    let notes = rows.as_array().unwrap().iter().filter(|row| row["severity"] == "note");
-    assert_eq!(
-        notes.map(|row| row["line"].as_u64().unwrap()).collect::<Vec<_>>(),
-        [2, 7, 12, 17, 2, 7, 12, 17, 22, 32, 37]
-    );
 }
 
 #[test]

@@ -22,7 +22,7 @@ use crate::home::policy_file::{PolicyPlace, Why, load};
 use crate::home::{policy_file, user};
 use crate::policy::edit;
 use crate::policy::edit::EditError;
-use crate::policy::lint::{Warning, lint, otherwise};
+use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Pending;
@@ -236,10 +236,6 @@ pub(super) fn check(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut 
     Ok(code)
 }
 
-/// What to do about a rule that reads otherwise than before.
-const HINT: &str =
-    "see whether it still says what you mean: `mcp-approve rules replay` shows past verdicts that change";
-
 /// Checks one file; whether it is in order.
 fn check_file(
     place: &PolicyPlace,
@@ -273,20 +269,11 @@ fn check_file(
     warnings.extend(hosts::otherwise(&policy));
     if json {
         warnings.iter().for_each(|one| row(one.line, one.column, "warning", &one.what, &one.hint));
-        for change in otherwise(&policy) {
-            let what = |id: &str| format!("rule {id} reads otherwise than before: {}", change.what);
-            change.rules.iter().for_each(|(id, line)| row(*line, 1, "note", &what(id), HINT));
-        }
         return Ok(true);
     }
     for Warning { line, column, what, hint, .. } in &warnings {
         let (path, what, hint) = (shown(path), visible(what), visible(hint));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
-    }
-    for change in otherwise(&policy) {
-        let rules: Vec<String> = change.rules.iter().map(|(id, line)| format!("{id} (line {line})")).collect();
-        let (path, rules) = (shown(path), rules.join(", "));
-        writeln!(out, "{path}: note: these rules read otherwise than before: {rules}\n  = {}\n", change.what)?;
     }
     let rules = counted(policy.rules.len(), "rule");
     let off = match policy.disabled.len() {
