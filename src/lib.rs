@@ -46,14 +46,13 @@
 //! Follow one `tools/call` that is asked. Each step is a function of what it needs and returns what comes next
 //! ([`gate::held::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
 //!
-//! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::line`] cuts it into lines. [`gate`] takes each as an event.
-//! 2. [`gate::lines`] acts on what a line is: [`gate::lines::host`] has [`wire::message`] read it.
-//! 3. [`gate::call::arrive`] holds a call where [`mcp::lifecycle`] says that it is legal now; [`gate::held`] is what is known
-//!    of it from here on, at each stage.
-//! 4. [`gate::call::describe`] finds its tool in [`gate::server::catalog`], or asks the server.
-//! 5. [`gate::call::judge`] has it judged: [`gate::call::judgement`] checks the schema, joins the evidence of tool and arguments
-//!    ([`behavior::conclude`]), and asks the policy ([`policy::decide`]); [`policy::scope`] proves that it lies in the
-//!    scope.
+//! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::message`] cuts it into lines. [`gate`] takes each as an event.
+//! 2. [`gate::lines::host`] has the line read by `message`, and acts on what it is: a call is held where [`mcp::lifecycle`] says
+//!    that it is legal now; [`gate::held`] is what is known of it from here on, at each stage.
+//! 3. [`gate::call::judge`] finds its tool in [`gate::server::catalog`], or has the server asked.
+//! 4. It judges the call: it checks the schema, joins the evidence of tool and arguments ([`behavior::conclude`]), and asks the
+//!    policy ([`policy::decide`]).
+//! 5. [`policy::scope`] proves that it lies in the scope.
 //! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch. Then it is judged again, and acted on.
 //! 7. The loop puts it before the operator: [`gate::held::entries`] makes the record that it is asked, which
 //!    [`interpose::scribe`] commits; the card does not wait for that. [`gate::waiting::answer`] may give its host a task for
@@ -67,8 +66,8 @@
 //!
 //! Beside this way: [`gate::call::consult`] asks registered approvers, [`gate::call::signed`] takes the signatures that the
 //! policy asks for, [`gate::call::end`] ends a call that does not run,
-//! [`gate::waiting`] is what hosts are given while their calls wait, and [`gate::sweep`] is what concerns all calls at once:
-//! time, descriptions, turns, the end of either side.
+//! [`gate::waiting`] is what hosts are given while their calls wait, and [`gate`] itself has what concerns all calls at
+//! once: time, descriptions, turns, the end of either side.
 //! `tests/tidy/route.rs` lists every hand-over of an asked call and of one that passes unasked, and holds this text to it.
 
 pub mod audit;

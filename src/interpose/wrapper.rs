@@ -29,8 +29,8 @@ use crate::home::config::approver::Callback;
 use crate::link::message::FromWrapper;
 use crate::link::server::FromConsoles;
 use crate::wire::call::Origin;
-use crate::wire::line::{Beyond, Cutter, Line, Piece};
-use crate::wire::message::{self, Gist};
+use crate::wire::line::Line;
+use crate::wire::message::{self, Beyond, Cutter, Gist, Piece};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;

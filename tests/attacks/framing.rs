@@ -5,8 +5,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
-use mcp_approve::wire::message::{Refusal, Sorted, overlong, sort};
+use mcp_approve::wire::line::Line;
+use mcp_approve::wire::message::{Beyond, Cutter, Piece, Refusal, Sorted, overlong, sort};
 use mcp_approve::wire::reply;
 
 use crate::world::{Did, World};

@@ -6,8 +6,8 @@ use mcp_approve::console::view::print;
 use mcp_approve::policy::parse;
 use mcp_approve::text::plain::visible;
 use mcp_approve::text::row::{Row, Tone};
-use mcp_approve::wire::line::{Beyond, Cutter, Line, Piece};
-use mcp_approve::wire::message;
+use mcp_approve::wire::line::Line;
+use mcp_approve::wire::message::{self, Beyond, Cutter, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 

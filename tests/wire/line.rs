@@ -1,7 +1,6 @@
 //! Cutting: what comes out depends on the bytes, never on where chunks end; and what is said of a line that was dropped.
 
-use mcp_approve::wire::line::{Beyond, Cutter, Piece};
-use mcp_approve::wire::message::overlong;
+use mcp_approve::wire::message::{Beyond, Cutter, Piece, overlong};
 
 use super::refused;
 

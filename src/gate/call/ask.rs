@@ -2,7 +2,7 @@
 //! effect.
 
 use crate::audit::record::By;
-use crate::gate::call::judgement;
+use crate::gate::call::judge;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::held::context::Context;
 use crate::gate::held::next::Next;
@@ -123,7 +123,7 @@ pub(super) fn read_edit(
     let call = held.call.with_arguments(arguments);
     let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
     let (described, seen) = (shown.described.clone(), Seen::default());
-    let judged = judgement::judge(&call, described, context, &seen);
+    let judged = judge::judgement(&call, described, context, &seen);
     if let Some(violation) = judged.violations.first() {
         return Err(format!("the edit does not fit the tool's schema: {} {}", violation.path, violation.what));
     }

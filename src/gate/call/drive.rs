@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::{arrive, ask, card, consult, describe, end, forward, grant, judge, look, pinning, signed};
+use crate::gate::call::{ask, card, consult, end, forward, grant, judge, look, pinning, signed};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
 use crate::gate::data::facts::Findings;
@@ -36,17 +36,15 @@ impl Gate {
     pub(in crate::gate) fn drive(&mut self, mut next: Next) {
         loop {
             next = match next {
-                Next::Arrive(call) => match arrive::admit(self.context(), &call) {
-                    Ok(session) => {
-                        let keeps = (&self.host, &self.waiting);
-                        arrive::hold(call, session, keeps, &mut self.calls, &mut self.out)
-                    }
-                    Err(not_held) => return arrive::deny(&call, not_held, &mut self.calls, &mut self.out),
-                },
-                Next::Describe(held, waits) => {
-                    describe::describe(held, waits, &self.catalog, self.describe_queue.is_some(), &mut self.out)
+                Next::Describe(held, waits) if held.call.method().is_none() && !self.knows_tools() => {
+                    self.out.wake_for(&held);
+                    Next::Wait(held, waits.into_stage())
                 }
-                Next::AskServer(held, waits) => describe::ask_server(held, waits, &mut self.catalog, &mut self.out),
+                Next::Describe(held, waits) => {
+                    self.prune_grants();
+                    judge::describe(self.context(), held, waits)
+                }
+                Next::AskServer(held, waits) => judge::ask_server(held, waits, &mut self.catalog, &mut self.out),
                 Next::Judge(held, session, described) => {
                     self.prune_grants();
                     judge::judge(self.context(), held, session, described)
@@ -117,6 +115,11 @@ impl Gate {
                 Next::Done => return,
             };
         }
+    }
+
+    /// Whether a call can be described now: not while the pins or a list are read, or calls that came before are described.
+    fn knows_tools(&self) -> bool {
+        self.catalog.is_ready() && !self.catalog.is_reading() && self.describe_queue.is_none()
     }
 
     /// What a step may read.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::gate::call::judgement;
+use crate::gate::call::judge;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::token::GuardrailToken;
 use crate::gate::held::context::Context;
@@ -154,7 +154,7 @@ pub(in crate::gate) fn why_revoked(
         None if judged.ruling.decision != Decision::Allow || verdict.operator.is_some() => None,
         None if is_by_grant(verdict) => None,
         None => {
-            let anew = judgement::judge(&held.call, judged.described.clone(), context, &held.seen).ruling;
+            let anew = judge::judgement(&held.call, judged.described.clone(), context, &held.seen).ruling;
             // A call that the policy denies now is stopped when its turn comes.
             (anew.decision == Decision::Ask)
                 .then(|| format!("the policy no longer allows it unasked ({})", anew.reason))
@@ -173,7 +173,7 @@ fn why_overruled(context: Context<'_>, held: &Held, approval: &Approval) -> Opti
             return Some("the server has changed this tool's definition".to_owned());
         }
     }
-    let anew = judgement::judge(&held.call, judged.described.clone(), context, &held.seen);
+    let anew = judge::judgement(&held.call, judged.described.clone(), context, &held.seen);
     (anew.ruling.decision == Decision::Deny).then(|| format!("the policy denies it ({})", anew.ruling.reason))
 }
 

@@ -1,13 +1,10 @@
-//! One call from its arrival to its end. In the order it lives: `arrive`, `describe`, `judge`, `look`, `card`, `ask`, `forward`;
-//! the loop in drive.rs takes it from one to the next. Beside them: `consult` before it is acted on, and `end` where it does not
-//! run. Owns nothing itself.
+//! One held call, to its end. In the order it lives: `judge`, `look`, `card`, `ask`, `forward`; the loop in drive.rs takes it from one
+//! to the next. Beside them: `consult` before it is acted on, and `end` where it does not run. Owns nothing itself.
 
-pub mod arrive;
 pub mod ask;
 pub mod card;
 pub mod consult;
 pub mod danger;
-pub mod describe;
 pub mod drive;
 pub mod effect_line;
 pub mod end;

@@ -1,6 +1,6 @@
 //! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
 
-use crate::gate::call::judgement;
+use crate::gate::call::judge;
 use crate::gate::data::event::Signature;
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::held::context::Context;
@@ -30,7 +30,7 @@ pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> O
     if !was_asked {
         return None;
     }
-    let anew = judgement::judge(&held.call, case.judged.described.clone(), context, &held.seen);
+    let anew = judge::judgement(&held.call, case.judged.described.clone(), context, &held.seen);
     let terms = &anew.ruling.terms;
     let is_asked = anew.ruling.decision == Decision::Ask || held.original.is_some();
     let named = |one: &&SignedApproval| {

@@ -8,14 +8,11 @@ use crate::gate::data::facts::Look;
 use crate::gate::held::{Approval, Case, Decided, Denial, Describing, Held, Judged, Stage, Verdict, Withdrawal};
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::InSession;
-use crate::wire::call::Call;
 use crate::wire::line::Line;
 
 /// What comes next for a held call, with all that is known of it by then.
 #[derive(Debug)]
 pub(in crate::gate) enum Next {
-    /// A call, or another request that must be decided on, has come.
-    Arrive(Box<Call>),
     /// Its tool's description is looked for.
     Describe(Held, Describing),
     /// The server is asked for its tools.

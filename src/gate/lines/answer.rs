@@ -12,7 +12,6 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::held::out::Out;
 use crate::gate::held::replies::{self, answer_lost};
 use crate::gate::lines::requests::{drop_odd, embeds, names_a_method};
-use crate::gate::lines::server::Relay;
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::Visibility;
 use crate::gate::server::flight::{Flight, Flights, Later, Wanted};
@@ -34,6 +33,24 @@ use crate::wire::{inputs, rename, reply, task};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
+
+/// How a line of the server reaches its host.
+#[derive(Debug)]
+pub(in crate::gate) enum Relay {
+    AsItIs(Line),
+    Instead(Line),
+    Nothing,
+}
+
+impl Relay {
+    pub fn push(self, out: &mut Out) {
+        match self {
+            Self::AsItIs(line) => out.push(Effect::Relay(Passing::ToHost(line))),
+            Self::Instead(line) => out.push(Effect::WriteToHost(line)),
+            Self::Nothing => {}
+        }
+    }
+}
 
 /// The server answers a request of the host, or one of ours: what it says of itself is noted.
 pub(in crate::gate) fn note_answer(id: &Id, content: &[u8], host: &mut Host, out: &mut Out) {

@@ -1,32 +1,47 @@
-//! What a line of the host can be, and what follows from those that pass. A line that is none of these is refused.
+//! What a line of the host can be, and what follows from it: a call is held where the session and the scope allow it and
+//! denied at once where they do not, other lines pass, and what is none of these is refused.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use crate::audit::record::By;
-use crate::audit::record::Kind;
+use crate::audit::record::{By, Kind, VerdictWord};
 use crate::behavior::request::carried;
-use crate::gate::call::arrive::NotHeld;
+use crate::gate::Gate;
+use crate::gate::data::effect::{Effect, OwnLine, Passing};
+use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::held::context::Context;
+use crate::gate::held::next::Next;
 use crate::gate::held::out::Out;
-use crate::gate::held::{replies, wait};
+use crate::gate::held::table::Calls;
+use crate::gate::held::wait::{self, Heartbeat, HostWait};
+use crate::gate::held::{
+    Approved, AskRecord, Describing, Held, Opening, Seen, StageKind as _, Withdrawal, entries, replies, target,
+};
+use crate::gate::lines::answer;
 use crate::gate::lines::requests::{holds, restricts};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::state::passed::Form;
-use crate::gate::state::{Forms, Host, HostRecord};
-use crate::gate::waiting::{Waiting, requests};
-use crate::mcp::{lifecycle, request};
+use crate::gate::state::{Forms, Host, HostRecord, WrapperEnd};
+use crate::gate::waiting::Waiting;
+use crate::gate::waiting::come_back::{self, ComeBack, longest_wait, request_ends};
+use crate::gate::waiting::question::{self, record_ineffective_answer};
+use crate::gate::waiting::requests::{self, TaskStep};
+use crate::mcp::lifecycle::{self, InSession, Revision};
+use crate::mcp::request;
 use crate::policy::scope::{Asks, Outside, Scope};
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
+use crate::wire::{rename, reply};
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
 
 /// A line of the host, by what follows from it.
 #[derive(Debug)]
-pub(in crate::gate) enum HostLine {
+enum HostLine {
     /// Nothing: it is blank, or the server takes nothing more.
     Nothing,
     Refused(Refusal, Line),
@@ -58,12 +73,278 @@ pub(in crate::gate) enum HostLine {
 
 /// Whether an answer is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::gate) enum Failed {
+enum Failed {
     No,
     Yes,
 }
 
-pub(in crate::gate) fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
+impl Gate {
+    /// A call is held; anything else that is canonical passes at once; the rest is refused.
+    pub(in crate::gate) fn on_host_line(&mut self, line: Line) {
+        let sorted = sort(line, self.context(), &self.waiting);
+        self.on_sorted(sorted);
+    }
+
+    fn on_sorted(&mut self, line: HostLine) {
+        match line {
+            HostLine::Nothing => {}
+            HostLine::Refused(refusal, line) => self.out.refuse_line(&refusal, &line),
+            HostLine::Call(call) => self.on_call(call),
+            HostLine::Return(call, state) => self.on_return(&call, &state),
+            HostLine::Ruled(request) => self.arrive(request),
+            HostLine::Outside(request, not_held) => {
+                deny(&request, not_held, &mut self.calls, &mut self.out);
+            }
+            HostLine::Task(request, id, method) => self.on_task_request(request, &id, &method),
+            HostLine::Request(plain, id, method, request) => {
+                request.iter().for_each(|request| self.record_single(request));
+                let line = (&plain, &id, method.as_str());
+                note_request(line, &mut self.host, &mut self.catalog, &mut self.out);
+                self.out.push(Effect::Relay(Passing::ToServer(plain)));
+            }
+            // The server must not learn the id: it could guess the next one, and ask under that itself.
+            HostLine::CancelsForm => {
+                let why = "it cancels a request that only mcp-approve may cancel";
+                record_ineffective_answer(&mut self.out, None, why);
+            }
+            HostLine::CancelsHeld(number) => self.withdraw(number, Withdrawal::Cancelled),
+            HostLine::CancelsTaskRequest(id) => self.waiting.tasks.stop_waiting(&id),
+            HostLine::CancelsRenamed(plain, first) => self.cancel_renamed(&plain, &first),
+            HostLine::Notification(plain, method, cancels) => self.on_notification(plain, &method, cancels),
+            HostLine::FormAnswer(line, id, failed) => self.on_elicited(&id, failed, &line),
+            HostLine::Answer(plain, id) => {
+                id.iter().for_each(|id| self.host.roots.host_answers(id, plain.line().content()));
+                self.out.passes((Origin::Host, Form::Response, ""), plain.line());
+                self.out.push(Effect::Relay(Passing::ToServer(plain)));
+            }
+        }
+    }
+
+    /// A call, or another request that must be decided on, has come: it is held where that is allowed.
+    pub(in crate::gate) fn arrive(&mut self, call: Box<Call>) {
+        match admit(self.context(), &call) {
+            Ok(session) => {
+                let next = hold(call, session, (&self.host, &self.waiting), &mut self.calls, &mut self.out);
+                self.drive(next);
+            }
+            Err(not_held) => deny(&call, not_held, &mut self.calls, &mut self.out),
+        }
+    }
+
+    fn on_call(&mut self, call: Box<Call>) {
+        self.out.status.calls += 1;
+        if call.is_modern() {
+            self.out.status.era = Revision::V2026_07_28.word().to_owned();
+        }
+        self.arrive(call);
+    }
+
+    /// A request brings back a state of ours.
+    fn on_return(&mut self, call: &Call, state: &str) {
+        match come_back::take(&mut self.waiting, call, state, &mut self.out) {
+            ComeBack::Answered => {}
+            ComeBack::Refused(why, reply, number) => {
+                deny(call, NotHeld { by: By::Fault, why, reply }, &mut self.calls, &mut self.out);
+                number.into_iter().for_each(|number| self.withdraw(number, Withdrawal::OtherReturn));
+            }
+            ComeBack::WaitsOn(number, answered) => {
+                come_back::reopen(&self.waiting, &self.host, &mut self.calls, (number, call), &mut self.out);
+                if let Some((form, said)) = answered {
+                    self.on_form_answered(&form, said);
+                }
+                if let Some((held, approved)) = self.calls.take::<Approved>(number) {
+                    self.resume(held, approved);
+                }
+            }
+        }
+    }
+
+    /// Records a request that passes, unless a counter says enough.
+    pub(in crate::gate) fn record_single(&mut self, request: &Call) {
+        let revision = self.context().revision_of(request);
+        self.out.record_single(request, (&self.config.scope, revision));
+    }
+
+    fn on_task_request(&mut self, request: Plain, id: &Id, method: &str) {
+        match requests::step(self.context(), &self.waiting, &request, (id, method)) {
+            TaskStep::Answer(line) => self.out.push(Effect::WriteToHost(line)),
+            TaskStep::Refuse(refusal) => self.out.refuse_line(&refusal, request.line()),
+            TaskStep::Wait(task) => requests::wait(&mut self.waiting, &task, request, id, &mut self.out),
+            TaskStep::CancelHeld(task, number) => {
+                let answer = requests::cancel(&mut self.waiting, &task, id, self.out.now.wall);
+                self.withdraw(number, Withdrawal::Cancelled);
+                self.out.extend(answer.map(Effect::WriteToHost));
+            }
+            TaskStep::CancelRunning(call) => {
+                answer::cancelled_in_flight(&call, &mut self.flights, &mut self.waiting, &mut self.out);
+                let cancel = reply::cancelled(call.raw(), "the host cancelled the task");
+                self.out.push(Effect::WriteToServer(OwnLine(cancel)));
+                self.out.push(Effect::WriteToHost(crate::wire::task::taken(id)));
+            }
+            TaskStep::Pass(ours, theirs) => {
+                let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
+                let is_owed =
+                    |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
+                match requests::renamed(&mut self.waiting, (&ours, &theirs), &request, id, is_owed) {
+                    Ok(plain) => {
+                        let sorted = sort_plain(plain, self.context(), &self.waiting);
+                        self.on_sorted(sorted);
+                    }
+                    Err(reply) => self.out.push(Effect::WriteToHost(reply)),
+                }
+            }
+        }
+    }
+
+    /// Answers or passes on the requests about tasks that waited, and wait no longer.
+    pub(in crate::gate) fn answer_ready(&mut self) {
+        for request in self.waiting.take_ready() {
+            if let Gist::Request { id, method, .. } = request.gist().clone() {
+                self.on_task_request(request, &id, &method);
+            }
+        }
+    }
+
+    /// The host cancels a call that the server knows by its first request.
+    fn cancel_renamed(&mut self, plain: &Plain, first: &Id) {
+        answer::cancelled_in_flight(first, &mut self.flights, &mut self.waiting, &mut self.out);
+        self.out.passes((Origin::Host, Form::Notification, "notifications/cancelled"), plain.line());
+        let line = rename::with_param(plain.line(), "requestId", first.raw());
+        self.out.extend(line.map(|line| Effect::WriteToServer(OwnLine(line))));
+    }
+
+    fn on_notification(&mut self, plain: Plain, method: &str, cancels: Option<Id>) {
+        if let Some(id) = cancels {
+            self.waiting.tasks.forget(&id);
+            forget_request(&id, &mut self.host.plain_ids, &mut self.catalog, &self.config.scope);
+            answer::cancelled_in_flight(&id, &mut self.flights, &mut self.waiting, &mut self.out);
+        }
+        learn_host(&plain, method, &mut self.host, &mut self.out);
+        self.out.passes((Origin::Host, Form::Notification, method), plain.line());
+        self.out.push(Effect::Relay(Passing::ToServer(plain)));
+    }
+
+    /// The host answers a question of ours. No answer of that kind reaches the server, whenever it comes.
+    fn on_elicited(&mut self, id: &Id, failed: Failed, line: &Line) {
+        match (self.waiting.forms.answered(id), failed) {
+            (None, _) => {
+                let why = "the question was answered or taken back before";
+                record_ineffective_answer(&mut self.out, None, why);
+            }
+            (Some(form), Failed::Yes) => {
+                // The host declared forms, and failed. The call waits for a console, as it would without forms.
+                self.host.forms = Forms::No;
+                let why = "the host could not ask its user, and is not asked again in this session";
+                record_ineffective_answer(&mut self.out, Some(&form), why);
+            }
+            (Some(form), Failed::No) => self.on_form_answered(&form, question::answer(line.content())),
+        }
+    }
+}
+
+/// Why a call is not worth holding, and what its sender is answered.
+#[derive(Debug)]
+struct NotHeld {
+    by: By,
+    why: String,
+    reply: Line,
+}
+
+/// The proof that the session allows a call; `None` while the server has not answered `initialize` yet.
+fn admit(context: Context<'_>, call: &Call) -> Result<Option<InSession>, NotHeld> {
+    let not_held = |by, why: &str, reply| Err(NotHeld { by, why: why.to_owned(), reply });
+    if context.ends.wrapper != WrapperEnd::Runs {
+        return not_held(By::Shutdown, "the wrapper stops", replies::stopping(call));
+    }
+    let lifecycle = &context.host.lifecycle;
+    let session = match lifecycle.call(call) {
+        Ok(session) => Some(session),
+        Err(_) if lifecycle.is_pending() => None,
+        Err(phase) => {
+            return not_held(By::Fault, &phase.to_string(), replies::wrong_phase(call, lifecycle.phase(), &phase));
+        }
+    };
+    if call.method().is_none()
+        && let Err(Outside(why)) = context.scope.may_name(call.name())
+    {
+        return not_held(By::Scope, &why, replies::out_of_scope(call));
+    }
+    if context.calls.is_full(call.line().bytes().len()) || context.flights.is_full() {
+        let why = "too many calls wait, for a decision or for the server";
+        return not_held(By::Fault, why, replies::too_many(call));
+    }
+    Ok(session)
+}
+
+/// Holds a call until a decision exists.
+fn hold(
+    call: Box<Call>,
+    session: Option<InSession>,
+    (host, waiting): (&Host, &Waiting),
+    calls: &mut Calls,
+    out: &mut Out,
+) -> Next {
+    let number = calls.next_number();
+    // A request of the server has no host that stops waiting for it.
+    let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
+    let now = out.now.mono;
+    let mut held = Held {
+        number,
+        ticket: out.ticket(number).into(),
+        deadline: now.saturating_add(waiting.limits.approval).min(longest_wait(waiting, host, &call, now)),
+        call,
+        arrived: out.now,
+        asked: AskRecord::NotAsked,
+        original: None,
+        wait: HostWait {
+            heartbeat: has_token.then_some(Heartbeat { next: now + FIRST_HEARTBEAT, sent: 0 }),
+            opened: now,
+            ..HostWait::default()
+        },
+        seen: Seen::default(),
+        asked_again: None,
+        signed: Vec::new(),
+        challenges: 0,
+    };
+    held.wait.ends = request_ends(waiting, host, &held);
+    match session {
+        Some(session) => Next::Describe(held, Describing { session, before: None }),
+        None => {
+            out.wake_for(&held);
+            Next::Wait(held, Opening.into_stage())
+        }
+    }
+}
+
+/// Denies a call that is not worth holding: one decision record, one answer.
+fn deny(call: &Call, not_held: NotHeld, calls: &mut Calls, out: &mut Out) {
+    let NotHeld { by, why, reply } = not_held;
+    let number = calls.next_number();
+    let mut entry = out.entry(Kind::Decision);
+    entry.ticket = Some(out.ticket(number).into());
+    entry.tool = Some(call.shared_name());
+    let target = target::of_unjudged(call);
+    entry.target = target.as_deref().map(Arc::from);
+    entry.digest = Some(call.digest());
+    entry.verdict = Some(VerdictWord::Deny);
+    entry.by = Some(by);
+    entry.arguments = Some(call.arguments());
+    entries::add_request(&mut entry, call);
+    out.record(entry.with("reason", why.as_str()));
+    out.status.denied += 1;
+    out.push(replies::answer(call, reply));
+    out.show(Direction::ToServer, ActivityKind::Call, |one| {
+        one.what = call.name().to_owned();
+        one.target = target;
+        one.verdict = Some(VerdictWord::Deny);
+        one.by = Some(by);
+        one.bytes = call.line().content().len() as u64;
+        one.failed = true;
+        one.reason = why;
+    });
+}
+
+fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
     match message::sort(line) {
         Sorted::Call(call) => {
             if is_live(context, waiting, call.id()) || context.host.plain_ids.contains(call.id()) {
@@ -81,7 +362,7 @@ pub(in crate::gate) fn sort(line: Line, context: Context<'_>, waiting: &Waiting)
 }
 
 /// Sorts a message that is no `tools/call`.
-pub(in crate::gate) fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine {
+fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine {
     let takes_nothing = context.ends.server.reason().is_some();
     let refuse = |what: &str, plain: Plain| HostLine::Refused(Refusal::of(what, None, false), plain.into_line());
     match plain.gist().clone() {
@@ -173,12 +454,7 @@ fn is_request(context: Context<'_>, method: &str, notification: &Plain) -> bool 
 }
 
 /// A request passes: its answer is expected.
-pub(in crate::gate) fn note_request(
-    (plain, id, method): (&Plain, &Id, &str),
-    host: &mut Host,
-    catalog: &mut Catalog,
-    out: &mut Out,
-) {
+fn note_request((plain, id, method): (&Plain, &Id, &str), host: &mut Host, catalog: &mut Catalog, out: &mut Out) {
     if method == "tools/list" {
         catalog.host_asks(id, !has_cursor(plain.line().content()));
     }
@@ -193,7 +469,7 @@ pub(in crate::gate) fn note_request(
 }
 
 /// A notification that cancels a request passes: no answer to that is expected any more.
-pub(in crate::gate) fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, catalog: &mut Catalog, scope: &Scope) {
+fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, catalog: &mut Catalog, scope: &Scope) {
     plain_ids.remove(id);
     if !scope.is_whole() {
         catalog.host_cancels(id);
@@ -201,7 +477,7 @@ pub(in crate::gate) fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, cat
 }
 
 /// Lets the lifecycle see what the host says, and records who the host is once it is known.
-pub(in crate::gate) fn learn_host(plain: &Plain, method: &str, host: &mut Host, out: &mut Out) {
+fn learn_host(plain: &Plain, method: &str, host: &mut Host, out: &mut Out) {
     let content = plain.line().content();
     host.lifecycle.on_host_line(plain.gist(), content);
     if method != "initialize" {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use memchr::memchr2_iter;
 use memchr::memmem::Finder;
 
-use crate::gate::call::judgement;
+use crate::gate::call::judge;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::held::Seen;
@@ -155,7 +155,7 @@ pub(in crate::gate) fn holds(context: Context<'_>, call: &Call) -> bool {
     if context.rules.policy.rules.iter().any(counts) {
         return true;
     }
-    let judged = judgement::judge(call, None, context, &Seen::default());
+    let judged = judge::judgement(call, None, context, &Seen::default());
     judged.ruling.decision != Decision::Allow || !judged.wanted.real.is_empty() || judged.inside.is_some()
 }
 

@@ -1,24 +1,31 @@
 //! What a line of the server can be, and which lines its host must not get as they are.
 
-use crate::gate::data::effect::{Effect, Passing};
+use crate::gate::Gate;
+use crate::gate::data::effect::Effect;
+use crate::gate::held::Withdrawal;
 use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
-use crate::gate::lines::requests::restricts;
+use crate::gate::lines::answer::{self, Relay};
+use crate::gate::lines::requests::{self, Screened, restricts};
 use crate::gate::server::catalog::Catalog;
-use crate::gate::server::flight::{Flights, Progress};
+use crate::gate::server::flight::{Flights, Progress, Wanted};
 use crate::gate::state::passed::Form;
-use crate::gate::state::{Answered, Ends, Host};
+use crate::gate::state::{Answered, Ends, Host, ListOutcome};
 use crate::gate::waiting::Waiting;
+use crate::gate::waiting::relayed::{self, Passage};
 use crate::wire::call::Origin;
-use crate::wire::digest::Digest;
+use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
-use crate::wire::message::Gist;
+use crate::wire::message::{self, Gist, Sorted};
 use crate::wire::task;
+
+/// How a line that passes reaches the host: as the server wrote it, or as a line of ours.
+type HowRelayed = fn(Line) -> Relay;
 
 /// A line of the server, by what follows from it.
 #[derive(Debug)]
-pub(in crate::gate) enum ServerLine {
+enum ServerLine {
     /// A host could take it for the answer to a call that the server was never asked.
     Forged,
     /// The answer to our own question about its tools.
@@ -38,25 +45,199 @@ pub(in crate::gate) enum ServerLine {
     Unreadable,
 }
 
-/// How a line of the server reaches its host.
-#[derive(Debug)]
-pub(in crate::gate) enum Relay {
-    AsItIs(Line),
-    Instead(Line),
-    Nothing,
-}
+impl Gate {
+    /// Whether a line of the server must not reach the host.
+    pub fn keeps_back(&self, gist: &Gist) -> bool {
+        keeps_back(gist, self.context(), &self.waiting)
+    }
 
-impl Relay {
-    pub fn push(self, out: &mut Out) {
-        match self {
-            Self::AsItIs(line) => out.push(Effect::Relay(Passing::ToHost(line))),
-            Self::Instead(line) => out.push(Effect::WriteToHost(line)),
-            Self::Nothing => {}
+    /// Whether a line that is too long to be held reaches the host.
+    pub fn streams(&self, gist: &Gist) -> bool {
+        streams(gist, self.context(), &self.waiting)
+    }
+
+    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
+    pub fn wants_whole(&self) -> usize {
+        wants_whole(self.context(), &self.waiting)
+    }
+
+    /// A line of the server reaches the host at once, unless the host must not get it so.
+    pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
+        let gist = message::peek(line.content());
+        let sorted = sort(&gist, self.context(), &self.waiting);
+        let Some((line, relay)) = self.let_through(line, &gist, &sorted) else { return };
+        if let Gist::Response { id, failed } = &gist {
+            self.note_answer(id, *failed, line.content(), &sorted);
+        }
+        let passed = match sorted {
+            ServerLine::Forged => Relay::Nothing,
+            ServerLine::OwnList(id) => {
+                self.catalog.receive(id, is_error(&gist), line);
+                Relay::Nothing
+            }
+            ServerLine::ForTask(id) => {
+                let (flights, waiting) = (&mut self.flights, &mut self.waiting);
+                let restricts = self.rules.restricts_methods;
+                answer::for_task((&id, line, is_error(&gist)), restricts, flights, waiting, &mut self.out);
+                Relay::Nothing
+            }
+            ServerLine::Page(id) => {
+                self.out.passes((Origin::Server, Form::Response, ""), &line);
+                let is_cut = cuts(&gist, self.context());
+                page(line, &gist, id, is_cut, &mut self.catalog)
+            }
+            ServerLine::Answer(id) => answer::pass(line, &id, is_error(&gist), &mut self.flights, &mut self.out),
+            ServerLine::CancelsHeld(number) => {
+                self.withdraw(number, Withdrawal::Cancelled);
+                Relay::Nothing
+            }
+            ServerLine::ListChanged => self.on_list_changed(line),
+            ServerLine::Progress => progress(line, &mut self.flights, &mut self.out),
+            ServerLine::Notification(method) => {
+                self.out.passes((Origin::Server, Form::Notification, &method), &line);
+                Relay::AsItIs(line)
+            }
+            ServerLine::Request(id, method) => {
+                if let Sorted::Plain(plain) = message::sort(line.clone())
+                    && let Some(request) = plain.request(Origin::Server)
+                {
+                    self.record_single(&request);
+                }
+                request(line, (id, &method), &mut self.host, &mut self.out)
+            }
+            ServerLine::Unreadable => {
+                self.out.passes((Origin::Server, Form::Unreadable, ""), &line);
+                Relay::AsItIs(line)
+            }
+        };
+        match passed {
+            Relay::AsItIs(line) => relay(line).push(&mut self.out),
+            Relay::Instead(_) | Relay::Nothing => passed.push(&mut self.out),
+        }
+    }
+
+    /// The line as the host may get it, and how; `None` if it was dropped or is held.
+    fn let_through(&mut self, line: Line, gist: &Gist, sorted: &ServerLine) -> Option<(Line, HowRelayed)> {
+        if matches!(sorted, ServerLine::Forged) {
+            record_forged(line.content().len() as u64, Some(line.digest()), &mut self.out);
+            return None;
+        }
+        if matches!(sorted, ServerLine::ForTask(_)) {
+            return Some((line, Relay::AsItIs));
+        }
+        let (line, relay): (Line, HowRelayed) =
+            match relayed::under_our_id(&mut self.waiting, line, gist, &mut self.out) {
+                Passage::AsItIs(line) => (line, Relay::AsItIs),
+                Passage::Renamed(line) => (line, Relay::Instead),
+                Passage::Withheld(id) => {
+                    self.withheld(&id, "it names a task of mcp-approve as its own");
+                    return None;
+                }
+                Passage::Dropped => return None,
+            };
+        match requests::screen(line, gist, self.context(), &self.waiting.forms) {
+            Screened::Passes(line) => return Some((line, relay)),
+            Screened::PassesWith(call) => {
+                self.record_single(&call);
+                requests::count(&call, &mut self.out);
+                return Some((call.into_line(), relay));
+            }
+            Screened::Holds(call) => self.arrive(call),
+            Screened::HoldsAnswer(call, to, era) => {
+                let flights = &mut self.flights;
+                let held = answer::hold_inside(call, (to, era), flights, &mut self.host, &mut self.out);
+                held.into_iter().for_each(|call| self.arrive(call));
+            }
+            Screened::Drops(why, line) => requests::drop_odd(&why, &line, &mut self.out),
+            Screened::Refuses(refusal, line) => requests::refuse(&refusal, &line, &mut self.out),
+            Screened::Withholds(id, why, line) => {
+                requests::drop_odd(&why, &line, &mut self.out);
+                self.withheld(&id, &why);
+            }
+            Screened::Nothing => {}
+        }
+        None
+    }
+
+    /// The host gets our reason instead of the server's answer.
+    fn withheld(&mut self, id: &Id, why: &str) {
+        let (host, catalog) = (&mut self.host, &mut self.catalog);
+        answer::withheld((id, why), host, catalog, &mut self.flights, &mut self.waiting, &mut self.out);
+    }
+
+    /// The server answers: the handshake may be over, and the request no longer waits.
+    fn note_answer(&mut self, id: &Id, failed: bool, content: &[u8], sorted: &ServerLine) {
+        if self.host.lifecycle.is_pending() {
+            self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
+        }
+        let is_plain = self.host.plain_ids.remove(id);
+        let is_owed = is_plain || matches!(sorted, ServerLine::OwnList(_)) || self.flights.contains(id);
+        if is_owed && !failed {
+            note_first_answer(&mut self.ends, &mut self.out);
+        }
+        answer::note_answer(id, content, &mut self.host, &mut self.out);
+    }
+
+    fn on_list_changed(&mut self, line: Line) -> Relay {
+        self.catalog.changed();
+        if let Some(queue) = &mut self.describe_queue {
+            // The calls that are left are judged by the list that is to come.
+            queue.outcome = ListOutcome::NotAsked;
+        }
+        self.out.passes((Origin::Server, Form::Notification, "notifications/tools/list_changed"), &line);
+        Relay::AsItIs(line)
+    }
+
+    /// A long line has passed already (or was kept back); only the record is left to make.
+    pub(in crate::gate) fn on_server_streamed(&mut self, gist: &Gist, bytes: u64, digest: StreamDigest) {
+        let (context, waiting) = (self.context(), &self.waiting);
+        if forges(gist, context, waiting) {
+            return record_forged(bytes, None, &mut self.out);
+        }
+        if may_report_our_task(gist, waiting) {
+            let what =
+                "dropped a line of the server about a task: it is too long to be searched for tasks of mcp-approve";
+            self.out.record(self.out.fault(what, None).with("bytes", bytes));
+            return;
+        }
+        if keeps_back(gist, context, waiting) {
+            requests::too_long(gist, bytes, &mut self.out);
+            if let Gist::Response { id, .. } = gist {
+                self.withheld(id, "it is too long to be searched for requests of the server");
+            }
+            return;
+        }
+        let is_cut = cuts(gist, context);
+        let (form, method) = match gist {
+            Gist::Request { method, .. } => (Form::Request, method.as_str()),
+            Gist::Notification { method, .. } => (Form::Notification, method.as_str()),
+            Gist::Response { .. } => (Form::Response, ""),
+            Gist::Unreadable => (Form::Unreadable, ""),
+        };
+        if !matches!(gist, Gist::Response { id, .. } if self.flights.contains(id)) {
+            let payload = (form == Form::Notification).then(|| digest.to_string());
+            let counted = (Origin::Server, form, method);
+            let at = self.out.log.passed.take(self.out.now.mono, counted, bytes, payload);
+            self.out.wake_by(at);
+        }
+        let Gist::Response { id, failed } = gist else {
+            return;
+        };
+        if self.host.lifecycle.is_pending() {
+            self.host.lifecycle.on_server_line(gist, b"");
+        }
+        self.host.plain_ids.remove(id);
+        if is_cut {
+            self.catalog.host_cancels(id);
+            return answer::offer(Err(id.clone()), &self.catalog, &mut self.out);
+        }
+        if let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) {
+            answer::streamed((&flight, id, *failed), (bytes, digest), &mut self.waiting, &mut self.out);
         }
     }
 }
 
-pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
+fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
     match gist {
         Gist::Response { id, .. } if context.catalog.is_ours(id) => ServerLine::OwnList(id.clone()),
         Gist::Response { .. } | Gist::Unreadable if forges(gist, context, waiting) => ServerLine::Forged,
@@ -80,7 +261,7 @@ pub(in crate::gate) fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting
 }
 
 /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
-pub(in crate::gate) fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
+fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let Context { calls, flights, host, catalog, scope, .. } = context;
     let is_strict = !calls.is_empty() || flights.has_later() || waiting.tasks.changes_answers() || !scope.is_whole();
     match gist {
@@ -113,7 +294,7 @@ pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &W
 }
 
 /// Whether a line that is too long to be read could report the status of a task of ours to the host.
-pub(in crate::gate) fn may_report_our_task(gist: &Gist, waiting: &Waiting) -> bool {
+fn may_report_our_task(gist: &Gist, waiting: &Waiting) -> bool {
     !waiting.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
 }
 
@@ -124,7 +305,7 @@ pub(in crate::gate) fn streams(gist: &Gist, context: Context<'_>, waiting: &Wait
 }
 
 /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
-pub(in crate::gate) fn cuts(gist: &Gist, context: Context<'_>) -> bool {
+fn cuts(gist: &Gist, context: Context<'_>) -> bool {
     match gist {
         Gist::Response { id, failed: false } => !context.scope.is_whole() && context.catalog.awaits(id),
         Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => false,
@@ -148,20 +329,20 @@ pub(in crate::gate) fn wants_whole(context: Context<'_>, waiting: &Waiting) -> u
 }
 
 /// Records that a line was dropped which could pass for the answer to a call that the server never received.
-pub(in crate::gate) fn record_forged(bytes: u64, digest: Option<Digest>, out: &mut Out) {
+fn record_forged(bytes: u64, digest: Option<Digest>, out: &mut Out) {
     let what = "dropped an answer of the server to a call that it never received";
     out.record(out.fault(what, digest).with("bytes", bytes));
 }
 
 /// The first answer to a request shows that the server works.
-pub(in crate::gate) fn note_first_answer(ends: &mut Ends, out: &mut Out) {
+fn note_first_answer(ends: &mut Ends, out: &mut Out) {
     if std::mem::replace(&mut ends.answered, Answered::Once) == Answered::NotYet {
         out.push(Effect::NoteServer);
     }
 }
 
 /// A page of tools that the host asked for: it is read, and reaches the host at once unless tools are to be cut out of it.
-pub(in crate::gate) fn page(line: Line, gist: &Gist, id: Id, is_cut: bool, catalog: &mut Catalog) -> Relay {
+fn page(line: Line, gist: &Gist, id: Id, is_cut: bool, catalog: &mut Catalog) -> Relay {
     match gist {
         Gist::Response { failed, .. } if is_cut => {
             catalog.receive(id, *failed, line);
@@ -176,7 +357,7 @@ pub(in crate::gate) fn page(line: Line, gist: &Gist, id: Id, is_cut: bool, catal
 }
 
 /// A report of progress reaches the request that is open now, if any.
-pub(in crate::gate) fn progress(line: Line, flights: &mut Flights, out: &mut Out) -> Relay {
+fn progress(line: Line, flights: &mut Flights, out: &mut Out) -> Relay {
     out.passes((Origin::Server, Form::Notification, "notifications/progress"), &line);
     match flights.progress(&line) {
         Progress::Passes => Relay::AsItIs(line),
@@ -185,10 +366,14 @@ pub(in crate::gate) fn progress(line: Line, flights: &mut Flights, out: &mut Out
     }
 }
 
-pub(in crate::gate) fn request(line: Line, (id, method): (Id, &str), host: &mut Host, out: &mut Out) -> Relay {
+fn request(line: Line, (id, method): (Id, &str), host: &mut Host, out: &mut Out) -> Relay {
     if method == "roots/list" {
         host.roots.server_asks(id);
     }
     out.passes((Origin::Server, Form::Request, method), &line);
     Relay::AsItIs(line)
+}
+
+fn is_error(gist: &Gist) -> bool {
+    matches!(gist, Gist::Response { failed: true, .. })
 }
