@@ -2,8 +2,7 @@
 //! the things that the tool's name speaks of (`files:read`, `documents:delete`). Owns no evidence.
 
 use super::conclude::Behavior;
-use super::taxonomy::Confidence;
-use super::taxonomy::{Action, Mutability, OutputDomain};
+use super::taxonomy::{Action, Confidence, Mutability, OutputDomain};
 use super::voters::name;
 use super::words::{self, among, section};
 

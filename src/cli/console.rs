@@ -1,9 +1,7 @@
 //! What commands do at a terminal: the console alone and with `--inline`, the page of one server, a question to the person here.
 
-use crate::console::run;
 use std::fs::OpenOptions;
-use std::io;
-use std::io::{BufRead as _, IsTerminal as _, Write};
+use std::io::{self, BufRead as _, IsTerminal as _, Write};
 
 use rustix::process::getpgrp;
 use rustix::stdio::{dup2_stdin, dup2_stdout};
@@ -12,7 +10,7 @@ use rustix::termios::tcgetpgrp;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, visible};
 use crate::console::outside::Process;
-use crate::console::run::{End, open};
+use crate::console::run::{self, End, open};
 use crate::home::places::Places;
 use crate::interpose::stdio::HostPipe;
 use crate::interpose::{clock, guardian};

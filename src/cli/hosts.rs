@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -18,8 +17,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, word};
 use crate::home::policy_file::PolicyPlace;
 use crate::home::{name, user};
-use crate::hosts;
-use crate::hosts::{Listed, Lists, Search, Start};
+use crate::hosts::{self, Listed, Lists, Search, Start};
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::{Question, decide};

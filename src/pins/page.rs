@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::behavior::agreed::{Agreement, Agreements, What};
-use crate::behavior::conclude::Behavior;
+use crate::behavior::conclude::{self, Behavior};
 use crate::behavior::evidence::Source;
 use crate::behavior::identity::Identity;
 use crate::behavior::shape::ahead::{Ahead, Each, ahead};
-use crate::behavior::shape::{Given, Keys};
+use crate::behavior::shape::{self, Given, Keys};
 use crate::behavior::taxonomy::{Confidence, Mutability};
-use crate::behavior::{conclude, shape};
 use crate::gate::data::pin::PinState;
 use crate::gate::data::pinning::Pinning;
 use crate::mcp::tool::Tool;

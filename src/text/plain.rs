@@ -14,10 +14,9 @@
 
 mod glyph;
 
+use glyph::{CLOSE, Glyph, OPEN, SPACE, Word, glyph};
 use ratatui::buffer::CellWidth;
 use unicode_segmentation::UnicodeSegmentation;
-
-use glyph::{CLOSE, Glyph, OPEN, SPACE, Word, glyph};
 
 /// A run of shown text: copied from the foreign text, or an escape for a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::fold;
 use super::id::Id;
 use super::strict::{Fault, JsonKind, Reader};
-use super::task;
+use super::{fold, task};
 
 /// What the gate needs of a call's `_meta`. Texts are untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,11 +5,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::fold;
 use super::id::Id;
 use super::line::Line;
-use super::rename;
 use super::words::words;
+use super::{fold, rename};
 
 /// The name of the extension, in what a request says that its host can do.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";

@@ -5,13 +5,10 @@ use serde_json::{Map, Value};
 
 use super::choice::{self, Choice};
 use super::effect::{Analysis, Effect, Language, Meaning};
-use super::grammar;
-use super::graphql;
 use super::key::{Key, Languages, Role, Said};
 use super::reading::{Part, Reading};
 use super::schema::{Declared, Schema, Schemas};
-use super::shell;
-use super::sql;
+use super::{grammar, graphql, shell, sql};
 use crate::behavior::taxonomy::Action;
 use crate::mcp::tool::Tool;
 

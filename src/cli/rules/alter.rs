@@ -18,16 +18,14 @@ use crate::cli::{console, hosts};
 use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
-use crate::home::policy_file::{PolicyPlace, Why, load};
-use crate::home::{policy_file, user};
-use crate::policy::edit;
-use crate::policy::edit::EditError;
+use crate::home::policy_file::{self, PolicyPlace, Why, load};
+use crate::home::user;
+use crate::policy::edit::{self, EditError};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Pending;
-use crate::text::plain;
-use crate::text::plain::block;
+use crate::text::plain::{self, block};
 use crate::wire::number::counted;
 
 /// Removes a rule, and shows what was removed.

@@ -3,8 +3,7 @@
 //! A private copy is edited: a wrapper that reads the policy never sees it half done. The file is locked for the writing,
 //! not for the editing; who else changed it meanwhile is found by its text.
 
-use std::fs;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -13,9 +12,9 @@ use std::process::ExitCode;
 use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{shown, visible, visible_lines};
-use crate::cli::rules::alter::show_problems;
+use crate::cli::rules::alter::{self, show_problems};
 use crate::cli::rules::options::EditOptions;
-use crate::cli::rules::{Site, alter, past};
+use crate::cli::rules::{Site, past};
 use crate::console::outside;
 use crate::home::change::{ChangeError, Drafted};
 use crate::home::layers::diff;

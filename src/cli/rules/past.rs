@@ -1,8 +1,7 @@
 //! `rules replay`: the policy as it is now against the calls of the log; and past calls for every command that tries rules on
 //! them.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 

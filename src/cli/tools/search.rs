@@ -3,8 +3,7 @@
 //! What a tool says of itself does not open the gate before the ranking.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde_json::json;
 
@@ -14,8 +13,8 @@ use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, clipped, visible};
 use crate::cli::tools::list::{NONE, badge, tag};
-use crate::cli::tools::row::Answers;
-use crate::cli::tools::{answers, print, row, store};
+use crate::cli::tools::row::{self, Answers};
+use crate::cli::tools::{answers, print, store};
 use crate::gate::data::pin::PinState;
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};

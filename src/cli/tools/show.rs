@@ -1,7 +1,6 @@
 //! `mcp-approve tools show`: one tool in full, with everything that was concluded about it and why.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Source;
@@ -12,8 +11,8 @@ use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, local, visible};
 use crate::cli::tools::agreed::Lines;
-use crate::cli::tools::row::Answers;
-use crate::cli::tools::{RECORDS, answers, named, print, row, store};
+use crate::cli::tools::row::{self, Answers};
+use crate::cli::tools::{RECORDS, answers, named, print, store};
 use crate::home::config;
 use crate::home::places::{Places, under};
 use crate::pins::diff::Diff;

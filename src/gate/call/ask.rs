@@ -10,9 +10,8 @@ use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{
     Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Original, Seen, Stage,
-    Verdict, Withdrawn,
+    Verdict, Withdrawn, replies, wait,
 };
-use crate::gate::held::{replies, wait};
 use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::lifecycle::InSession;
 use crate::policy::rule::Decision;

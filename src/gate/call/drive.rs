@@ -20,9 +20,8 @@ use crate::gate::held::context::Context;
 use crate::gate::held::next::Next;
 use crate::gate::held::{
     Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Stage, StageKind,
-    Verdict, Withdrawal, Withdrawn,
+    Verdict, Withdrawal, Withdrawn, entries, replies,
 };
-use crate::gate::held::{entries, replies};
 use crate::gate::waiting::given::ShownForm;
 use crate::gate::waiting::question::{FormAnswer, record_ineffective_answer};
 use crate::gate::waiting::{answer, come_back, form};

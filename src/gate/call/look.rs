@@ -1,17 +1,15 @@
 //! Looks at what a call would touch: before it is judged or asked, when it is approved, and once more before it runs.
 
 use crate::audit::record::By;
-use crate::behavior::arguments::base;
-use crate::behavior::arguments::base::Bases;
+use crate::behavior::arguments::base::{self, Bases};
 use crate::gate::config::Mode;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::facts::{Facts, Findings, Look};
 use crate::gate::held::context::Context;
 use crate::gate::held::next::Next;
 use crate::gate::held::out::Out;
-use crate::gate::held::replies;
 use crate::gate::held::table::Calls;
-use crate::gate::held::{Approving, Asking, Case, Forwarding, Held, Judged, Looking, StageKind as _};
+use crate::gate::held::{Approving, Asking, Case, Forwarding, Held, Judged, Looking, StageKind as _, replies};
 
 /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
 pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Option<Look> {

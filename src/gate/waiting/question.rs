@@ -8,9 +8,8 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::behavior::arguments::named::LeftOut;
-use crate::behavior::arguments::path::Leads;
-use crate::behavior::arguments::{named, path};
+use crate::behavior::arguments::named::{self, LeftOut};
+use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::taxonomy::Badge;
 use crate::gate::held::out::Out;
 use crate::gate::held::{Held, Judged};
