@@ -1,4 +1,4 @@
--- What is remembered of servers and their tools between sessions, schema version 4 (PRAGMA user_version). Unlike the
+-- What is remembered of servers and their tools between sessions, schema version 5 (PRAGMA user_version). Unlike the
 -- audit log it changes: a review replaces what is trusted. Times are milliseconds since 1970, UTC.
 CREATE TABLE server (
     fingerprint TEXT NOT NULL,          -- of the command line, 64 hex characters
@@ -31,7 +31,3 @@ CREATE TABLE tool (
 );
 CREATE TABLE definition (digest TEXT PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE file (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, digest TEXT NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5(
-    name, server, title, description, parameters,
-    content = '', contentless_delete = 1, tokenize = 'porter unicode61 remove_diacritics 2'
-);

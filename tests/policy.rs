@@ -14,6 +14,7 @@ mod making;
 mod methods;
 mod parsing;
 mod properties;
+mod ranking;
 mod replaying;
 mod roles;
 mod schema;

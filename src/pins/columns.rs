@@ -1,13 +1,9 @@
-//! Rows of the database of pins as values, and the words of a definition that a search looks through. Asks the database
-//! nothing, owns no index.
+//! Rows of the database of pins as values. Asks the database nothing.
 
 use rusqlite::Row;
-use serde_json::Value;
 use similar::ChangeTag;
 
-use crate::behavior::words::{self, among, section};
 use crate::gate::data::pin::{AddedIn, Pin};
-use crate::mcp::tool::Tool;
 
 /// One argument of a command line that changed. Foreign text, raw.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,52 +91,4 @@ pub(super) fn changed(program: &str, trusted: Option<&str>, arguments: &[Argumen
     let gone: Vec<String> = gone.map(|name| format!("{name} is gone")).collect();
     differing.extend(gone);
     Some(format!("the server's program changed since it was trusted ({}); see Tools (4)", differing.join(", ")))
-}
-
-/// The words of a query that tell anything.
-pub fn asked(query: &str) -> Vec<String> {
-    const MUTE: &str =
-        "a an the of to in on at for from with by and or is are that this it its my me all some any i want";
-    let words = words::of_name(query);
-    let telling: Vec<String> = words.iter().filter(|word| !among(word, MUTE)).cloned().collect();
-    if telling.is_empty() { words } else { telling }
-}
-
-/// Words that mean about the same as this one.
-pub fn alike(word: &str) -> impl Iterator<Item = &'static str> {
-    const ROWS: &str = section(include_str!("../../assets/words/synonyms.txt"), "alike");
-    let word = word.to_owned();
-    let rows = ROWS.lines().filter(move |row| among(&word, row) || among(word.trim_end_matches('s'), row));
-    rows.flat_map(str::split_ascii_whitespace)
-}
-
-/// The words of a definition, for a full-text search. Foreign text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Words {
-    /// The name, and the same cut into words.
-    pub name: String,
-    pub title: String,
-    pub description: String,
-    /// Names and descriptions of the parameters.
-    pub parameters: String,
-}
-
-impl Words {
-    pub fn of(tool: &Tool) -> Self {
-        let mut parameters = String::new();
-        if let Some(Value::Object(properties)) = tool.input_schema.get("properties") {
-            for (key, schema) in properties {
-                parameters.push_str(&words::of_name(key).join(" "));
-                parameters.push(' ');
-                parameters.push_str(schema.get("description").and_then(Value::as_str).unwrap_or_default());
-                parameters.push('\n');
-            }
-        }
-        Self {
-            name: format!("{} {}", tool.name, words::of_name(&tool.name).join(" ")),
-            title: tool.title.clone().unwrap_or_default(),
-            description: tool.description.clone().unwrap_or_default(),
-            parameters,
-        }
-    }
 }

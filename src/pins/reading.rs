@@ -1,13 +1,13 @@
-//! Reads everything ever seen, for lists and searches (servers, tools, and which tools a query means), and keeps what an operator
-//! settles: a definition that is accepted or refused, a server's program, what a tool is. Each settling call names what was
-//! shown, so that a later change is not accepted with it.
+//! Reads everything ever seen, for lists and searches (servers and tools), and keeps what an operator settles: a definition that
+//! is accepted or refused, a server's program, what a tool is. Each settling call names what was shown, so that a later change is
+//! not accepted with it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::{OptionalExtension as _, Row};
 
-use super::columns::{Argument, FORMER, PIN, alike, arguments, asked, changed, pin, words};
+use super::columns::{Argument, FORMER, PIN, arguments, changed, pin, words};
 use super::store::{PinStore, PinsError};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
@@ -121,46 +121,6 @@ impl PinStore {
         let sql = "SELECT text FROM definition WHERE digest = ?1";
         self.read(|db| db.query_row(sql, [digest.to_string()], |row| row.get(0)).optional())
     }
-
-    /// The tools whose words a query names, with their scores: the higher, the better. Any one of the words is enough.
-    pub fn search(&self, query: &str) -> Result<Vec<(i64, f64)>, PinsError> {
-        let words: BTreeSet<String> = asked(query).into_iter().collect();
-        self.read(|db| {
-            let all: u32 = db.query_row("SELECT count(*) FROM words", [], |row| row.get(0))?;
-            // A word in the name weighs more than one in a long description.
-            let mut rows =
-                db.prepare("SELECT rowid, -bm25(words, 8.0, 4.0, 4.0, 2.0, 1.0) FROM words WHERE words MATCH ?1")?;
-            let mut found = BTreeMap::new();
-            for word in &words {
-                let mut of_word = BTreeMap::new();
-                for (text, factor) in std::iter::once((word.as_str(), 1.0)).chain(alike(word).map(|one| (one, ALIKE))) {
-                    let hits =
-                        rows.query_map([format!("\"{text}\"")], |row| Ok((row.get(0)?, row.get::<_, f64>(1)?)))?;
-                    let hits = hits.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
-                    let weight = factor * rarity(all, u32::try_from(hits.len()).unwrap_or(u32::MAX));
-                    for (id, score) in hits {
-                        let best = of_word.entry(id).or_insert(0.0_f64);
-                        *best = best.max(score * weight);
-                    }
-                }
-                of_word.into_iter().for_each(|(id, score)| *found.entry(id).or_insert(0.0) += score);
-            }
-            let mut found: Vec<_> = found.into_iter().collect();
-            found.sort_by(|(_, one), (_, other)| other.total_cmp(one));
-            Ok(found)
-        })
-    }
-}
-
-/// What a word counts that only means about the same as the one that was asked for.
-const ALIKE: f64 = 0.5;
-
-/// The factor from SQLite's weight of a word to ours, by how many of all tools have the word. SQLite's is next to
-/// nothing (1e-6) once half of them have it, which in a small catalogue is every word that fits. Ours is 1 or more.
-fn rarity(all: u32, having: u32) -> f64 {
-    let (all, having) = (f64::from(all), f64::from(having));
-    let sqlite = ((all - having + 0.5) / (having + 0.5)).ln();
-    (1.0 + ((all + 1.0) / (having + 1.0)).ln()) / if sqlite > 0.0 { sqlite } else { 1e-6 }
 }
 
 /// Marks tools whose names look like those of other servers.

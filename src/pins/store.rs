@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
-use super::columns::{FORMER, PIN, Words, arguments, changed, pin, words};
+use super::columns::{FORMER, PIN, arguments, changed, pin, words};
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
 use crate::behavior::agreed::Agreements;
@@ -20,15 +20,16 @@ use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, Upda
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 /// How soon after the first tool was seen a session still counts as the server's first, in milliseconds: a host may
 /// start a server several times at once.
 const START: i64 = 60_000;
 /// From version 1 to 2, and so on.
-const UPGRADES: [&str; 3] = [
+const UPGRADES: [&str; 4] = [
     "ALTER TABLE tool ADD COLUMN added INTEGER NOT NULL DEFAULT 0;",
     "ALTER TABLE server ADD COLUMN words TEXT;",
     include_str!("../../assets/agreed.sql"),
+    "DROP TABLE IF EXISTS words;",
 ];
 /// `mcpp`, so that another program's database is distinguished from ours.
 const APPLICATION: i64 = 0x6d63_7070;
@@ -251,14 +252,13 @@ impl PinStore {
                 UpdateKind::Replaces(former) => Some(former),
                 UpdateKind::Seen => None,
             };
-            let id: i64 = change.query_row(
+            change.execute(
                 "INSERT INTO tool
                      (fingerprint, name, shape, version, latest, trusted, identity, added, first_seen, last_seen)
                  VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?8, ?7, ?7)
                  ON CONFLICT DO UPDATE SET version = version + (latest <> ?4), latest = ?4, last_seen = ?7,
                      -- It says the same as this one, which others may have replaced or refused in the meantime.
-                     trusted = iif(trusted = ?9, ?4, trusted)
-                 RETURNING id",
+                     trusted = iif(trusted = ?9, ?4, trusted)",
                 (
                     launch.fingerprint.to_string(),
                     &tool.name,
@@ -270,13 +270,9 @@ impl PinStore {
                     pin.added_in == AddedIn::LaterSession,
                     former.map(|digest| digest.to_string()),
                 ),
-                |row| row.get(0),
             )?;
-            change.execute(
-                "INSERT OR IGNORE INTO definition (digest, text) VALUES (?1, ?2)",
-                (pin.latest.to_string(), tool.definition.to_string()),
-            )?;
-            index(change, id, &launch.name, tool)
+            let definition = (pin.latest.to_string(), tool.definition.to_string());
+            change.execute("INSERT OR IGNORE INTO definition (digest, text) VALUES (?1, ?2)", definition).map(drop)
         })
     }
 
@@ -340,14 +336,4 @@ impl PinStore {
 fn is_new(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let known = db.query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [name], |_| Ok(()));
     Ok(known.optional()?.is_none())
-}
-
-fn index(db: &Connection, id: i64, server: &str, tool: &Tool) -> rusqlite::Result<()> {
-    let words = Words::of(tool);
-    db.execute("DELETE FROM words WHERE rowid = ?1", [id])?;
-    db.execute(
-        "INSERT INTO words (rowid, name, server, title, description, parameters) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        (id, words.name, server, words.title, words.description, words.parameters),
-    )?;
-    Ok(())
 }

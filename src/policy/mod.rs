@@ -15,6 +15,7 @@ pub mod maker;
 pub mod parse;
 pub mod past;
 pub mod profile;
+pub mod ranking;
 pub mod rate;
 pub mod reading;
 pub mod role;

@@ -171,7 +171,7 @@ fn pins_of_the_version_before_are_taken_over() {
     let db = rusqlite::Connection::open(&path).unwrap();
     db.execute_batch(
         "DROP TABLE agreed; ALTER TABLE tool DROP COLUMN added;
-        ALTER TABLE server DROP COLUMN words; PRAGMA user_version = 1",
+        ALTER TABLE server DROP COLUMN words; CREATE VIRTUAL TABLE words USING fts5(name); PRAGMA user_version = 1",
     )
     .unwrap();
     drop(db);
@@ -276,42 +276,6 @@ fn names_on_other_servers_come_with_the_pins_and_ones_own_do_not() {
     let marked = store.tools().unwrap().into_iter().filter(|known| !known.behavior.hazards.is_empty());
     let marked: Vec<String> = marked.map(|known| format!("{} {}", known.server.name, known.tool.name)).collect();
     assert_eq!(marked, ["files read_file", "files read_file"], "the later of two deceives");
-}
-
-#[test]
-fn a_search_finds_words_of_names_before_words_of_descriptions() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
-    let tools = [
-        tool("createInvoice", "Makes one."),
-        tool("list_orders", "Lists orders, not invoices."),
-        tool("ping", "Answers."),
-    ];
-    session(&path, &launch, &tools, 1);
-    let store = PinStore::open(&path).unwrap();
-    let known = store.tools().unwrap();
-    let found = |query: &str| -> Vec<String> {
-        let hits = store.search(query).unwrap();
-        let name = |id: i64| known.iter().find(|known| known.id == id).unwrap().tool.name.clone();
-        hits.into_iter().map(|(id, _)| name(id)).collect()
-    };
-    assert_eq!(found("the invoices"), ["createInvoice", "list_orders"]);
-    assert_eq!(found("\" OR ping* NEAR("), ["ping"], "a query is words, never syntax");
-    assert_eq!(found("-- ;"), Vec::<String>::new());
-}
-
-#[test]
-fn a_word_that_every_tool_has_still_ranks_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let (path, launch) = (folder.path().join("pins.db"), launch("s", &["server"]));
-    let tools = [tool("read_file", "Reads."), tool("write_file", "Writes."), tool("stat", "What a file is.")];
-    session(&path, &launch, &tools, 1);
-    let store = PinStore::open(&path).unwrap();
-    let hits = store.search("file").unwrap();
-    assert!(hits.len() == 3 && hits.iter().all(|(_, relevance)| *relevance > 0.5), "{hits:?}");
-    assert!(hits[1].1 > hits[2].1, "a name tells more than a description: {hits:?}");
-    let both = store.search("file write").unwrap();
-    assert!(both[0].1 > 2.0 * both[1].1, "and a rare word more than a common one: {both:?}");
 }
 
 #[test]

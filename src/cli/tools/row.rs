@@ -13,6 +13,7 @@ use crate::capability::types;
 use crate::mcp::tool::Tool;
 use crate::pins::reading::StoredTool;
 use crate::policy::profile::{CostTier, Profile};
+use crate::policy::ranking::Observed;
 use crate::wire::number::counted;
 
 /// What is concluded of a tool, and why.
@@ -113,6 +114,12 @@ impl<'t> Answers<'t> {
     #[expect(clippy::cast_precision_loss, reason = "counts of at most 200,000")]
     pub(super) fn error_rate(self) -> Option<f64> {
         self.0.filter(|tool| tool.answered > 0).map(|tool| tool.failed as f64 / tool.answered as f64)
+    }
+
+    /// What a ranking counts; `None` where none was answered yet.
+    pub(super) fn observed(self) -> Option<Observed> {
+        let (latency_ms, error_rate) = (self.percentile(50)?, self.error_rate()?);
+        Some(Observed { latency_ms, error_rate, words: self.line() })
     }
 
     fn json(self) -> Value {

@@ -2,13 +2,13 @@
 //! relevance, times what a call costs, ranks the rest.
 //! What a tool says of itself does not open the gate before the ranking.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde_json::json;
 
+use crate::behavior::tags;
 use crate::behavior::taxonomy::Badge;
-use crate::behavior::{tags, words};
 use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, clipped, visible};
@@ -20,31 +20,23 @@ use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::PolicyPlace;
-use crate::pins::columns::{Words, asked};
 use crate::pins::reading::StoredTool;
 use crate::policy::decide::denied_beforehand;
-use crate::policy::profile::{CostTier, Profile};
+use crate::policy::profile::Profile;
+use crate::policy::ranking::{self, Candidate, Hit};
 use crate::policy::role::{Lacks, Role, profile_of};
 use crate::policy::rule::Policy;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
-struct Hit<'t> {
-    known: StoredTool,
-    relevance: f64,
-    cost: f64,
-    why: String,
+struct Found<'t> {
+    known: &'t StoredTool,
+    hit: Hit,
     answers: Answers<'t>,
-    profile: Profile,
+    profile: &'t Profile,
     /// What keeps it out.
     exclusion: Option<Exclusion>,
-}
-
-impl Hit<'_> {
-    fn score(&self) -> f64 {
-        self.relevance * self.cost
-    }
 }
 
 pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
@@ -59,25 +51,22 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
         return done(writeln!(out, "{}", look.hint(NONE)));
     }
     let query = options.query.join(" ");
-    let relevance: HashMap<i64, f64> = match &store {
-        Some(store) => store.search(&query)?.into_iter().collect(),
-        None => HashMap::new(),
-    };
     let (tally, profiles) = (answers(places)?, config::tools(places)?);
-    let exclusions = Exclusions { options, role: role.as_ref(), policy: &policy, now, places };
-    let found = tools.into_iter().filter(|known| relevance.contains_key(&known.id)).map(|known| {
-        let answers = Answers::of(&tally, &known);
-        let relevance = relevance.get(&known.id).copied().unwrap_or_default();
-        let profile = profile_of(&profiles, &known.server.name, &known.tool, &known.behavior);
-        let (cost, price) = cost(answers, &profile);
-        let why = format!("{}; relevance {relevance:.2} × cost {cost:.2} ({price})", matched(&query, &known));
-        let exclusion = exclusions.of(&known);
-        Hit { known, relevance, cost, why, answers, profile, exclusion }
+    let answers: Vec<Answers<'_>> = tools.iter().map(|known| Answers::of(&tally, known)).collect();
+    let all = tools.iter().zip(&answers);
+    let candidates = all.map(|(StoredTool { server, tool, behavior, .. }, answers)| {
+        let profile = profile_of(&profiles, &server.name, tool, behavior);
+        Candidate { server: &server.name, tool, profile, observed: answers.observed() }
     });
-    let (mut hits, mut struck): (Vec<Hit<'_>>, Vec<Hit<'_>>) = found.partition(|hit| hit.exclusion.is_none());
-    for hits in [&mut hits, &mut struck] {
-        hits.sort_by(|a, b| b.score().total_cmp(&a.score()).then_with(|| a.known.tool.name.cmp(&b.known.tool.name)));
-    }
+    let candidates: Vec<Candidate<'_>> = candidates.collect();
+    let exclusions = Exclusions { options, role: role.as_ref(), policy: &policy, now, places };
+    let (hits, struck) = ranking::rank(&query, &candidates, |at| exclusions.of(&tools[at]));
+    let found = |hit: Hit, exclusion| {
+        let (known, answers, profile) = (&tools[hit.at], answers[hit.at], &candidates[hit.at].profile);
+        Found { known, hit, answers, profile, exclusion }
+    };
+    let mut hits: Vec<Found<'_>> = hits.into_iter().map(|hit| found(hit, None)).collect();
+    let struck: Vec<Found<'_>> = struck.into_iter().map(|(hit, why)| found(hit, Some(why))).collect();
     let left_out = match struck.len() {
         0 => String::new(),
         count => {
@@ -105,57 +94,14 @@ fn policy(places: &Places) -> Result<Policy, Error> {
     Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 
-/// The factor for what a call costs, from 0 to 1 where 1 is free, and the same in words: by the latency and errors
-/// observed, and what its server says.
-fn cost(answers: Answers<'_>, says: &Profile) -> (f64, String) {
-    let factor = |tier: CostTier| match tier {
-        CostTier::Free => 1.0,
-        CostTier::Low => 0.95,
-        CostTier::Medium => 0.85,
-        CostTier::High => 0.7,
-    };
-    let of_time = |ms: f64| match ms {
-        ..50.0 => CostTier::Free,
-        ..500.0 => CostTier::Low,
-        ..5_000.0 => CostTier::Medium,
-        _ => CostTier::High,
-    };
-    // Price and latency are separate costs: the higher counts. Observed latency goes before declared latency.
-    let (Some(p50), Some(errors)) = (answers.percentile(50), answers.error_rate()) else {
-        let said = says.said().map_or_else(String::new, |(said, author)| format!(", {said}, {}", author.says()));
-        #[expect(clippy::cast_precision_loss, reason = "which of four tiers it is")]
-        let tier = says.cost.max(says.latency_ms.map(|ms| of_time(ms as f64)));
-        return (tier.map_or(0.95, factor), format!("never called{said}"));
-    };
-    (factor(says.cost.max(Some(of_time(p50))).unwrap_or(CostTier::High)) * (1.0 - errors / 2.0), answers.line())
-}
-
-/// Where each of the query's words matched.
-fn matched(query: &str, known: &StoredTool) -> String {
-    let wanted = asked(query);
-    let in_name = words::of_name(&known.tool.name);
-    let alike = |a: &str, b: &str| a == b || a.strip_suffix('s') == Some(b) || b.strip_suffix('s') == Some(a);
-    let (named, described): (Vec<&String>, Vec<&String>) =
-        wanted.iter().partition(|word| in_name.iter().any(|name| alike(word, name)));
-    let text = Words::of(&known.tool);
-    let text = format!("{} {} {}", text.title, text.description, text.parameters).to_lowercase();
-    let described: Vec<&String> =
-        described.into_iter().filter(|word| text.contains(word.trim_end_matches('s'))).collect();
-    let list = |words: &[&String]| words.iter().map(|word| word.as_str()).collect::<Vec<_>>().join(" ");
-    let named = (!named.is_empty()).then(|| format!("name has {}", list(&named)));
-    let described = (!described.is_empty()).then(|| format!("description has {}", list(&described)));
-    let both: Vec<String> = named.into_iter().chain(described).collect();
-    if both.is_empty() { "related words".to_owned() } else { both.join(", ") }
-}
-
-fn json(hit: &Hit<'_>) -> serde_json::Value {
-    let mut row = row::json(&hit.known, hit.answers, &hit.profile);
+fn json(Found { known, hit, answers, profile, exclusion }: &Found<'_>) -> serde_json::Value {
+    let mut row = row::json(known, *answers, profile);
     row["score"] = json!(round(hit.score()));
     row["relevance"] = json!(round(hit.relevance));
     row["cost"] = json!(round(hit.cost));
     row["why"] = json!(hit.why);
-    row["may_use"] = json!(hit.exclusion.is_none());
-    row["why_not"] = json!(hit.exclusion.as_ref().map(|exclusion| &exclusion.why));
+    row["may_use"] = json!(exclusion.is_none());
+    row["why_not"] = json!(exclusion.as_ref().map(|exclusion| &exclusion.why));
     row
 }
 
@@ -163,7 +109,7 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Hit<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[Found<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     if look.is_wide() {
         whole(hits, out)?;
     } else {
@@ -179,9 +125,8 @@ fn first(known: &StoredTool) -> Option<&str> {
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
 }
 
-fn short(hit: &Hit<'_>) -> [Row; 6] {
-    let known = &hit.known;
-    let (score, says) = match &hit.exclusion {
+fn short(Found { known, hit, exclusion, .. }: &Found<'_>) -> [Row; 6] {
+    let (score, says) = match exclusion {
         None => {
             (Row::of(Tone::Ours, format!("{:5.2}", hit.score())), cell(Tone::Foreign, first(known).unwrap_or_default()))
         }
@@ -194,16 +139,15 @@ fn short(hit: &Hit<'_>) -> [Row; 6] {
 }
 
 /// Prints each hit with its identity, its evidence, and the reason for its rank.
-fn whole(hits: &[Hit<'_>], out: &mut dyn Write) -> io::Result<()> {
-    for hit in hits {
-        let known = &hit.known;
-        let score = if hit.exclusion.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
+fn whole(hits: &[Found<'_>], out: &mut dyn Write) -> io::Result<()> {
+    for Found { known, hit, exclusion, .. } in hits {
+        let score = if exclusion.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
         let [server, tool, tag] = [&known.server.name, &known.tool.name, &tag(known)].map(|text| visible(text));
         writeln!(out, "{score}  {:7}  {server} / {tool}  ({tag})", known.behavior.badge().word())?;
         let identity = known.behavior.identity;
         let because = clipped(&visible(&row::because(&known.behavior)), 80);
         writeln!(out, "         {}  {identity}: {because}", identity.hash())?;
-        if let Some(exclusion) = &hit.exclusion {
+        if let Some(exclusion) = exclusion {
             writeln!(out, "         may not be used: {}", visible(&exclusion.why))?;
             continue;
         }
