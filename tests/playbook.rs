@@ -3,6 +3,7 @@
 mod confirmed;
 mod consulted;
 mod described;
+mod discovered;
 mod elicited;
 mod embedded;
 mod ends;

@@ -43,6 +43,8 @@ words! {
         Passed = "passed",
         /// What host and server say that they can do.
         Session = "session",
+        /// Something that is no call: what a server told its host, or what mcp-approve answered in its place.
+        Event = "event",
         Checkpoint = "checkpoint",
     }
 }
@@ -218,6 +220,7 @@ impl Entry {
             | Kind::Fault
             | Kind::Passed
             | Kind::Session
+            | Kind::Event
             | Kind::Checkpoint => false,
         }
     }

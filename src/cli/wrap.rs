@@ -46,6 +46,9 @@ pub struct WrapOptions {
     /// Let the agent see and call only what this role grants: viewer, analyst, editor, admin, or one of config.toml
     #[arg(long, value_name = "ROLE")]
     pub role: Option<String>,
+    /// Show the agent a search tool and the tools that it finds, in place of the whole list
+    #[arg(long)]
+    pub discover: bool,
     /// What to do with a call that needs a decision while no console is open [default: wait]
     #[arg(long, value_name = "WHAT")]
     pub unattended: Option<Unattended>,
@@ -105,6 +108,7 @@ impl WrapOptions {
             policy: self.policy.as_ref().map(absolute),
             scope: self.scope.as_ref().map(absolute),
             role: self.role.clone(),
+            discover: self.discover.then_some(true),
             unattended: self.unattended,
             approval_timeout: self.approval_timeout,
             host_timeout: self.host_timeout,

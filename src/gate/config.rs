@@ -8,6 +8,7 @@ use crate::behavior::shape::Places;
 use crate::capability::schema::Mismatch;
 use crate::gate::data::opinion::Approver;
 use crate::gate::data::pin::Pins;
+use crate::policy::role::ToolProfile;
 use crate::policy::scope::Scope;
 
 /// What happens to a call that must be asked while no console is attached.
@@ -40,6 +41,19 @@ pub enum Polling {
     Never,
     /// It polls if its request declares support for tasks (`--tasks`).
     Declared,
+}
+
+/// What the host sees of the server's list of tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Discover {
+    /// All of it that lies in the scope.
+    #[default]
+    Off,
+    /// A search tool, and what its searches have found (`--discover`).
+    On {
+        /// What the operator writes of tools.
+        profiles: Vec<ToolProfile>,
+    },
 }
 
 /// Whether the operator is asked.
@@ -77,6 +91,7 @@ pub struct Config {
     pub trust: Trust,
     /// What may be used of the server: what the operator said, and what every wrapper above this one may use.
     pub scope: Arc<Scope>,
+    pub discover: Discover,
     /// The wrappers that this one was started underneath, the outermost first, as names for people.
     pub above: Vec<String>,
     /// Callbacks that are asked about each call they are for.

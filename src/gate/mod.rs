@@ -35,6 +35,7 @@ use held::table::Calls;
 use held::{Approved, Asking, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal, replies};
 use lines::answer;
 use server::catalog::Catalog;
+use server::discovery::Discovery;
 use server::flight::Flights;
 use server::pages::ListReply;
 use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd};
@@ -46,7 +47,7 @@ use crate::policy::rule::Policy;
 use crate::signing::verdict::Spent;
 use crate::wire::message::{self, Refusal};
 
-pub use config::{Config, ForwardOrder, Mode, Polling, Unattended};
+pub use config::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
 
 /// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
 const AT_ONCE: usize = 64;
@@ -66,6 +67,8 @@ pub struct Gate {
     spent: Spent,
     /// The waiting calls that are being described, slice by slice.
     describe_queue: Option<DescribeQueue>,
+    /// What a host was shown of a list that it searches.
+    discovery: Discovery,
     /// What follows from the current step.
     out: Out,
 }
@@ -75,7 +78,7 @@ impl Gate {
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let (waiting, pins) = (Waiting::new(&config), std::mem::take(&mut config.pins));
         Self {
-            catalog: Catalog::new(config.trust, pins, Arc::clone(&config.nonce), (&config.server, &config.scope)),
+            catalog: Catalog::new(&config, pins),
             out: Out::new(Heading {
                 server: Arc::clone(&config.server),
                 session: Arc::clone(&config.session),
@@ -92,6 +95,7 @@ impl Gate {
             waiting,
             spent: Spent::default(),
             describe_queue: None,
+            discovery: Discovery::default(),
         }
     }
 
@@ -146,6 +150,7 @@ impl Gate {
             self.early_calls();
         }
         self.take_turns();
+        self.answer_searches();
         self.answer_ready();
         self.remember();
         let form = form::next(self.context(), &self.waiting);
@@ -192,9 +197,9 @@ impl Gate {
         self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
     }
 
-    /// Whether nothing is held and nothing waits for the log.
+    /// Whether nothing is held, and nothing waits for the log or for the server's list.
     pub fn is_quiet(&self) -> bool {
-        self.calls.is_empty()
+        self.calls.is_empty() && self.discovery.is_empty()
     }
 
     fn on_started(&mut self, server: Arc<str>, command: &[String], pid: u32) {
@@ -344,7 +349,11 @@ impl Gate {
             ListReply::Reading => {}
             ListReply::Relayed => self.describe_again(),
             ListReply::Page(page) => {
-                answer::offer(page, &self.catalog, &mut self.out);
+                answer::offer(page, &self.config, &self.catalog, &mut self.discovery, &mut self.out);
+                if self.context().search_profiles().is_none() && self.discovery.take_withdrawn() {
+                    // The server has a tool of that name on a later page: the pages before are due whole.
+                    answer::tell_list_changed(&self.host, &mut self.out);
+                }
                 self.describe_again();
             }
             ListReply::More(question) => self.out.push(Effect::WriteToServer(question)),
@@ -514,7 +523,7 @@ impl Gate {
         };
         self.ends.server = ServerEnd::Ended { how: reason.clone() };
         // A page of tools that the host does not have yet is still due to it.
-        while !self.config.scope.is_whole() && self.catalog.has_unparsed_lists() {
+        while self.catalog.cuts_pages() && self.catalog.has_unparsed_lists() {
             self.parse_lists();
         }
         answer::lost(how, &mut self.flights, &mut self.waiting, &mut self.out);

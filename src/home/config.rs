@@ -16,7 +16,7 @@ use crate::behavior::expected::Expected;
 use crate::capability::schema::Mismatch;
 use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
-use crate::gate::{ForwardOrder, Mode, Polling, Unattended};
+use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended};
 use crate::home::config::approver::Callback;
 use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
@@ -31,8 +31,8 @@ use crate::policy::scope::{Limit, Scope};
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
 const KEYS: &[&str] = &[
-    "name", "policy", "scope", "role", "unattended", "approval-timeout", "host-timeout", "ordered", "tasks", "inline",
-    "observe", "audit-db", "trust", "expect", "schema",
+    "name", "policy", "scope", "role", "discover", "unattended", "approval-timeout", "host-timeout", "ordered",
+    "tasks", "inline", "observe", "audit-db", "trust", "expect", "schema",
 ];
 const TOP: &[&str] = &["server", "approver", "console", "roles", "tools", "allow-unwrapped"];
 
@@ -44,6 +44,8 @@ pub struct WrapSettings {
     pub policy: PolicyPlace,
     /// What the wrapper may use, by its scope file and its role.
     pub scope: Scope,
+    /// Whether the agent searches for tools.
+    pub discover: Discover,
     pub unattended: Unattended,
     pub approval_timeout: Duration,
     /// `None`: as the table of hosts says.
@@ -104,6 +106,7 @@ pub struct Level {
     pub scope: Option<PathBuf>,
     /// The role whose capabilities may be used.
     pub role: Option<String>,
+    pub discover: Option<bool>,
     pub unattended: Option<Unattended>,
     pub approval_timeout: Option<Duration>,
     pub host_timeout: Option<Duration>,
@@ -164,13 +167,13 @@ impl Level {
         macro_rules! each {
             ($($field:ident)*) => { Self { $($field: self.$field.or(next.$field)),* } };
         }
-        each!(name policy scope role unattended approval_timeout host_timeout ordered tasks inline observe audit_db trust expect mismatch)
+        each!(name policy scope role discover unattended approval_timeout host_timeout ordered tasks inline observe audit_db trust expect mismatch)
     }
 }
 
 /// Joins what the command line says with `config.toml`, for the server that `command` starts.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles, notices, .. } = load(places)?;
+    let Config { top, servers, approvers, roles, tools, notices, .. } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -178,6 +181,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         name: level.name.unwrap_or(called),
         policy: policy_place(level.policy, places),
         scope: scope(level.scope, level.role, roles)?,
+        discover: if level.discover == Some(true) { Discover::On { profiles: tools } } else { Discover::Off },
         unattended: level.unattended.unwrap_or_default(),
         approval_timeout: level.approval_timeout.unwrap_or(APPROVAL_TIMEOUT),
         host_timeout: level.host_timeout,
@@ -333,6 +337,7 @@ fn level(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path, besides:
             "policy" => level.policy = path(reading, value, name, folder),
             "scope" => level.scope = path(reading, value, name, folder),
             "role" => level.role = reading.text(value, name),
+            "discover" => level.discover = reading.switch(value, name),
             "unattended" => {
                 let words = [("wait", Unattended::Wait), ("deny", Unattended::Deny), ("elicit", Unattended::Elicit)];
                 level.unattended = reading.word(value, name, &words);

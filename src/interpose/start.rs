@@ -196,6 +196,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         mode: settings.mode,
         trust: settings.trust,
         scope: Arc::new(scope),
+        discover: settings.discover,
         above,
         approvers,
         pins,

@@ -7,7 +7,9 @@ use crate::wire::call::Call;
 use crate::wire::digest::Digest;
 use crate::wire::fold::CLIENT_CAPABILITIES;
 use crate::wire::id::Id;
+use crate::wire::line::Line;
 use crate::wire::message::Gist;
+use crate::wire::rename;
 use crate::wire::words::words;
 
 /// A session: `initialize`, its successful answer and `notifications/initialized` each take it one phase further.
@@ -281,6 +283,13 @@ fn has_forms(capabilities: Option<&Value>) -> bool {
 /// Whether an answer to `initialize` says that the server makes tasks of calls (2025-11-25).
 pub fn makes_tasks(content: &[u8]) -> bool {
     at(content, "/result/capabilities/tasks/requests/tools/call").is_some_and(|said| said.is_object())
+}
+
+/// An answer to `initialize` that says `tools.listChanged`, every other byte as it was; `None` where it has no tools, or cannot be
+/// read strictly.
+pub fn with_list_changes(line: &Line) -> Option<Line> {
+    at(line.content(), "/result/protocolVersion")?;
+    rename::with_member(line, &["result", "capabilities", "tools"], "listChanged", "true")
 }
 
 /// The names of capabilities, and what is switched on in each: `tools`, `tools.listChanged`.

@@ -219,29 +219,38 @@ fn canonical(mut value: Value) -> Digest {
     Digest::of(value.to_string().as_bytes())
 }
 
-/// The page with only the tools to keep; `keep` has one entry for each tool, in their order. `None` where the page
-/// cannot be read strictly, or has another number of tools.
-pub fn cut_page(line: &Line, keep: &[bool]) -> Option<Line> {
+/// The page with only the tools to keep, and before them one of our own; `keep` has one entry for each tool, in their order.
+/// `None` where the page cannot be read strictly, or has another number of tools.
+pub fn cut_page(line: &Line, keep: &[bool], own: Option<&str>) -> Option<Line> {
     let bytes = line.bytes();
-    let tools = tools(line.content()).ok().flatten().filter(|tools| tools.len() == keep.len())?;
-    let (Some(first), Some(last)) = (tools.first(), tools.last()) else { return Some(line.clone()) };
-    let mut out = bytes.get(..first.start)?.to_vec();
-    let begin = out.len();
-    let mut before = first.start;
+    let (list, tools) = tools(line.content()).ok().flatten().filter(|(_, tools)| tools.len() == keep.len())?;
+    let (first, last) = match (tools.first(), tools.last()) {
+        (Some(first), Some(last)) => (first.start, last.end),
+        (_, _) => (list.start + 1, list.start + 1),
+    };
+    let mut out = bytes.get(..first)?.to_vec();
+    if let Some(own) = own {
+        out.extend_from_slice(own.as_bytes());
+        if keep.contains(&true) {
+            out.push(b',');
+        }
+    }
+    let begin_of_kept = out.len();
+    let mut before = first;
     for (tool, keep) in tools.iter().zip(keep) {
         // The comma between a tool and the one before it. The first tool that stays needs none.
         let between = std::mem::replace(&mut before, tool.end)..tool.start;
         if *keep {
-            let from = if out.len() == begin { tool.start } else { between.start };
+            let from = if out.len() == begin_of_kept { tool.start } else { between.start };
             out.extend_from_slice(bytes.get(from..tool.end)?);
         }
     }
-    out.extend_from_slice(bytes.get(last.end..)?);
+    out.extend_from_slice(bytes.get(last..)?);
     Some(Line::new(out))
 }
 
-/// Where the tools of a page are written; `None` where it has no list of them.
-fn tools(content: &[u8]) -> Result<Option<Vec<Range<usize>>>, Fault> {
+/// Where a page has its list of tools, and each of them; `None` where it has no such list.
+fn tools(content: &[u8]) -> Result<Option<(Range<usize>, Vec<Range<usize>>)>, Fault> {
     let mut reader = Reader::new(content)?;
     let mut found = None;
     let mut is_shadowed = false;
@@ -254,8 +263,9 @@ fn tools(content: &[u8]) -> Result<Option<Vec<Range<usize>>>, Fault> {
             is_shadowed |= fold::shadows(&key, &["tools"]);
             if key == "tools" {
                 let mut tools = Vec::new();
+                let start = reader.at();
                 reader.items(|tool| tools.push(tool))?;
-                found = Some(tools);
+                found = Some((start..reader.at(), tools));
             }
             Ok(())
         })

@@ -200,6 +200,7 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Agreed) => (Tone::Ours, "agreed"),
         Some(Kind::Passed) => (Tone::Ours, "passed"),
         Some(Kind::Session) => (Tone::Ours, "session"),
+        Some(Kind::Event) => (Tone::Ours, "event"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
         None => return foreign(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
     };

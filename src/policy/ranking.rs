@@ -15,6 +15,7 @@ use crate::policy::profile::{CostTier, Profile};
 /// A tool that a search may find. Its definition is foreign text.
 #[derive(Debug)]
 pub struct Candidate<'t> {
+    /// The name of its server, where that helps to find it.
     pub server: &'t str,
     pub tool: &'t Tool,
     pub profile: Profile,

@@ -31,6 +31,20 @@ pub fn with_text(line: &Line, path: &[&str], from: &str, to: &str) -> Option<Lin
     replaced(line, span, &serde_json::Value::from(to).to_string())
 }
 
+/// A message whose object at the end of a path of keys has this member; `None` where it cannot be read strictly, or has no object
+/// there.
+pub fn with_member(line: &Line, path: &[&str], member: &str, token: &str) -> Option<Line> {
+    let content = line.content();
+    let object = span(content, path).ok().flatten()?;
+    let text = content.get(object.clone())?;
+    let inside = text.strip_prefix(b"{")?;
+    if let Some(old) = span(text, &[member]).ok()? {
+        return replaced(line, object.start + old.start..object.start + old.end, token);
+    }
+    let comma = if inside.trim_ascii() == b"}" { "" } else { "," };
+    replaced(line, object.start + 1..object.start + 1, &format!("\"{member}\":{token}{comma}"))
+}
+
 fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
     let bytes = line.bytes();
     Some(Line::new([bytes.get(..span.start)?, token.as_bytes(), bytes.get(span.end..)?].concat()))

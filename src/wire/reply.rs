@@ -37,23 +37,33 @@ words! {
 
 /// A tool result with `isError: true` and one text block; `resultType` only for a request of the stateless era.
 pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
-    failed(id, text, modern, "")
+    result(id, text, modern, r#","isError":true"#)
+}
+
+/// A tool result with one text block.
+pub fn tool_result(id: &Id, text: &str, modern: bool) -> Line {
+    result(id, text, modern, "")
+}
+
+/// The list of tools is another now.
+pub fn list_changed() -> Line {
+    line(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned())
 }
 
 /// The same for a call that no operator authorized. The note for programs says that it was not performed (SEP-2643).
 pub fn denied(id: &Id, text: &str, modern: bool, remediation: Remediation) -> Line {
     let remediation = remediation.word();
     let meta = format!(
-        r#","_meta":{{"io.modelcontextprotocol/authorization":{{"reason":"insufficient_authorization","remediation":"{remediation}"}}}}"#
+        r#","isError":true,"_meta":{{"io.modelcontextprotocol/authorization":{{"reason":"insufficient_authorization","remediation":"{remediation}"}}}}"#
     );
-    failed(id, text, modern, &meta)
+    result(id, text, modern, &meta)
 }
 
-fn failed(id: &Id, text: &str, modern: bool, meta: &str) -> Line {
+fn result(id: &Id, text: &str, modern: bool, more: &str) -> Line {
     let (id, text) = (id.raw(), quoted(text));
     let result_type = if modern { r#","resultType":"complete""# } else { "" };
     line(format!(
-        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}],"isError":true{result_type}{meta}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":{text}}}]{more}{result_type}}}}}"#
     ))
 }
 

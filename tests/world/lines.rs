@@ -3,7 +3,7 @@
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::shape::Places;
 use mcp_approve::gate::data::pin::Pins;
-use mcp_approve::gate::{Config, ForwardOrder, Mode, Polling, Unattended};
+use mcp_approve::gate::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
 use mcp_approve::policy::scope::Scope;
 
 /// What a gate is told in tests.
@@ -24,6 +24,7 @@ pub fn config() -> Config {
         mode: Mode::Enforce,
         trust: Trust::Corroborate,
         scope: Scope::default().into(),
+        discover: Discover::Off,
         above: Vec::new(),
         approvers: Vec::new(),
         pins: Pins::default(),

@@ -197,7 +197,7 @@ impl World {
         ));
         self.host(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         self.host(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#);
-        self.server(&format!(r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{TOOLS}}}}}"#));
+        self.server(&format!(r#"{{"jsonrpc":"2.0","id":"l","result":{{"tools":{}}}}}"#, TOOLS.replace('\n', "")));
         self
     }
 

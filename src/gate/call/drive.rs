@@ -132,6 +132,7 @@ impl Gate {
             catalog: &self.catalog,
             calls: &self.calls,
             flights: &self.flights,
+            discovery: &self.discovery,
             ends: &self.ends,
             out: &self.out,
             now: self.out.now.wall,

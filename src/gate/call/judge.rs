@@ -65,8 +65,7 @@ pub(super) fn describe(context: Context<'_>, held: Held, waits: Describing) -> N
 
 /// Asks the server for its tools under our own id, unless that question is on its way.
 pub(super) fn ask_server(held: Held, waits: Describing, catalog: &mut Catalog, out: &mut Out) -> Next {
-    let meta = held.call.is_modern().then(|| own_meta(&held.call));
-    if let Some(question) = catalog.ask(out.now, meta) {
+    if let Some(question) = catalog.ask(out.now, own_meta(&held.call)) {
         out.push(Effect::WriteToServer(question));
     }
     out.wake_by(catalog.wake_at());
@@ -104,7 +103,10 @@ pub(in crate::gate) fn opened(context: Context<'_>, held: Held) -> Next {
 }
 
 /// The `_meta` our own question carries in the stateless era: what the protocol asks for, and no progress token.
-fn own_meta(call: &Call) -> String {
+pub(in crate::gate) fn own_meta(call: &Call) -> Option<String> {
+    if !call.is_modern() {
+        return None;
+    }
     const KEPT: [&str; 3] = [
         "io.modelcontextprotocol/protocolVersion",
         "io.modelcontextprotocol/clientCapabilities",
@@ -113,7 +115,7 @@ fn own_meta(call: &Call) -> String {
     let parsed = call.meta_text().and_then(|text| serde_json::from_str::<Map<_, _>>(text).ok());
     let kept: Map<String, Value> =
         parsed.unwrap_or_default().into_iter().filter(|(key, _)| KEPT.contains(&key.as_str())).collect();
-    Value::from(kept).to_string()
+    Some(Value::from(kept).to_string())
 }
 
 /// Judges one held call by its tool's description (`None`: the server gave none).

@@ -9,10 +9,12 @@ use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{Held, Judged, Stage};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::server::discovery::{self, Discovery};
 use crate::gate::server::flight::Flights;
 use crate::gate::state::history::Past;
 use crate::gate::state::{Ends, Host, Rules};
 use crate::mcp::lifecycle::Revision;
+use crate::policy::role::ToolProfile;
 use crate::policy::scope::{Asked, Scope};
 use crate::wire::call::{Call, Origin};
 
@@ -28,6 +30,7 @@ pub(in crate::gate) struct Context<'a> {
     pub catalog: &'a Catalog,
     pub calls: &'a Calls,
     pub flights: &'a Flights,
+    pub discovery: &'a Discovery,
     pub ends: &'a Ends,
     /// What entries begin with, and who watches.
     pub out: &'a Out,
@@ -46,6 +49,11 @@ impl<'a> Context<'a> {
             Mode::Enforce => &self.config.mismatch,
             Mode::Observe => &Mismatch::Warn,
         }
+    }
+
+    /// What the operator writes of tools, where a host searches for them.
+    pub fn search_profiles(&self) -> Option<&'a [ToolProfile]> {
+        discovery::profiles(self.config, self.catalog)
     }
 
     /// The revision that a request is written in: the stateless one says so itself, and any other is the session's.

@@ -1,5 +1,5 @@
-//! Answers of the server: to calls, which are recorded, and to everything else that the host asked. If a scope hides tools, a page
-//! of the list is cut after it was read.
+//! Answers of the server: to calls, which are recorded, and to everything else that the host asked. If tools are hidden from the
+//! host, a page of the list is cut after it was read.
 
 use std::sync::{Arc, LazyLock};
 
@@ -7,6 +7,7 @@ use memchr::memmem::Finder;
 
 use crate::audit::record::{Entry, Kind, Outcome};
 use crate::capability::schema::Fits;
+use crate::gate::config::Config;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::held::out::Out;
@@ -14,6 +15,7 @@ use crate::gate::held::replies::{self, answer_lost};
 use crate::gate::lines::requests::{drop_odd, embeds, names_a_method};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::Visibility;
+use crate::gate::server::discovery::{DEFINITION, Discovery, Shown};
 use crate::gate::server::flight::{Flight, Flights, Later, Wanted};
 use crate::gate::server::pages::Whole;
 use crate::gate::state::passed::Form;
@@ -304,29 +306,62 @@ fn show_outcome(flight: &Flight, bytes: u64, failed: bool, out: &mut Out) {
     });
 }
 
-/// Gives the host its page without the tools outside the scope, or says under its id why it gets none.
-pub(in crate::gate) fn offer(page: Result<(Id, Whole), Id>, catalog: &Catalog, out: &mut Out) {
+/// Gives the host its page without the tools that are hidden from it, or says under its id why it gets none.
+pub(in crate::gate) fn offer(
+    page: Result<(Id, Whole), Id>,
+    config: &Config,
+    catalog: &Catalog,
+    discovery: &mut Discovery,
+    out: &mut Out,
+) {
     let (id, whole) = match page {
         Ok((id, whole)) => (id, Some(whole)),
         Err(id) => (id, None),
     };
-    let keep: Vec<bool> =
-        whole.iter().flat_map(|whole| &whole.tools).map(|tool| is_offered(tool.as_ref(), catalog)).collect();
+    let shown = discovery.shown(config, catalog);
+    let is_listed =
+        |tool: Option<&(String, Digest)>| is_offered(tool, catalog) && tool.is_some_and(|(name, _)| shown.has(name));
+    let keep: Vec<bool> = whole.iter().flat_map(|whole| &whole.tools).map(|tool| is_listed(tool.as_ref())).collect();
     let hidden = keep.iter().filter(|keep| !**keep).count();
-    match whole.as_ref().and_then(|whole| tool::cut_page(&whole.line, &keep)) {
-        Some(line) if hidden == 0 => out.push(Effect::Relay(Passing::ToHost(line))),
+    let searched = matches!(shown, Shown::Found(_));
+    let own = whole.as_ref().is_some_and(|whole| whole.first && searched).then_some(DEFINITION);
+    match whole.as_ref().and_then(|whole| tool::cut_page(&whole.line, &keep, own)) {
+        Some(line) if hidden == 0 && own.is_none() => out.push(Effect::Relay(Passing::ToHost(line))),
         Some(line) => {
-            let what = "left tools outside the scope out of the list that the host asked for";
+            let what = match searched {
+                true => "left tools that no search has found out of the list that the host asked for",
+                false => "left tools outside the scope out of the list that the host asked for",
+            };
             out.record(out.entry(Kind::Tools).with("what", what).with("hidden", hidden));
             out.push(Effect::WriteToHost(line));
+            if own.is_some() {
+                discovery.note_offered();
+            }
         }
         None => {
-            let what =
-                "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to the scope";
+            let what = "the server's list of tools is too long, or not canonical JSON, so it cannot be cut to what may be shown";
             out.record(out.fault(what, None));
             out.push(Effect::WriteToHost(reply::error(Some(&id), INTERNAL, what)));
         }
     }
+}
+
+/// Tells a host that its list of tools is another now, where its revision has such a message outside of a subscription.
+pub(in crate::gate) fn tell_list_changed(host: &Host, out: &mut Out) {
+    if host.lifecycle.revision().is_some() {
+        out.push(Effect::WriteToHost(reply::list_changed()));
+    }
+}
+
+/// The answer to `initialize` passes; it says that the list of tools may change, which hosts heed only if it was said.
+pub(in crate::gate) fn announce_changes(line: Line, out: &mut Out) -> Relay {
+    out.passes((Origin::Server, Form::Response, ""), &line);
+    let changed = lifecycle::with_list_changes(&line);
+    let Some(changed) = changed.filter(|changed| changed != &line) else { return Relay::AsItIs(line) };
+    let mut entry = out.entry(Kind::Event).with("what", "told the host that the list of tools may change");
+    entry.digest = Some(line.digest());
+    out.record(entry.with("sent", changed.digest()));
+    Relay::Instead(changed)
 }
 
 /// Whether a tool as a page has it is in the scope. A tool that is not known with exactly this definition is not.

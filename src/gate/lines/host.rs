@@ -18,9 +18,11 @@ use crate::gate::held::wait::{self, Heartbeat, HostWait};
 use crate::gate::held::{
     Approved, AskRecord, Describing, Held, Opening, Seen, StageKind as _, Withdrawal, entries, replies, target,
 };
-use crate::gate::lines::answer;
+use crate::gate::call::judge::own_meta;
+use crate::gate::lines::{answer, search};
 use crate::gate::lines::requests::{holds, restricts};
 use crate::gate::server::catalog::Catalog;
+use crate::gate::server::discovery::{ListChange, SEARCH};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Forms, Host, HostRecord, WrapperEnd};
 use crate::gate::waiting::Waiting;
@@ -29,7 +31,7 @@ use crate::gate::waiting::question::{self, record_ineffective_answer};
 use crate::gate::waiting::requests::{self, TaskStep};
 use crate::mcp::lifecycle::{self, InSession, Revision};
 use crate::mcp::request;
-use crate::policy::scope::{Asks, Outside, Scope};
+use crate::policy::scope::{Asks, Outside};
 use crate::wire::call::{Call, Origin};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
@@ -47,6 +49,8 @@ enum HostLine {
     Refused(Refusal, Line),
     /// A `tools/call`.
     Call(Box<Call>),
+    /// A call of our search tool.
+    Search(Box<Call>),
     /// A call that brings back a state of ours.
     Return(Box<Call>, String),
     /// Another request that must be decided on.
@@ -61,6 +65,8 @@ enum HostLine {
     CancelsForm,
     /// It cancels the held call of this number.
     CancelsHeld(u64),
+    /// It cancels a search that waits.
+    CancelsSearch(Id),
     /// It cancels a request that waits for a task of ours.
     CancelsTaskRequest(Id),
     /// It cancels a call that the server knows by this other id.
@@ -90,6 +96,7 @@ impl Gate {
             HostLine::Nothing => {}
             HostLine::Refused(refusal, line) => self.out.refuse_line(&refusal, &line),
             HostLine::Call(call) => self.on_call(call),
+            HostLine::Search(call) => self.on_search(call),
             HostLine::Return(call, state) => self.on_return(&call, &state),
             HostLine::Ruled(request) => self.arrive(request),
             HostLine::Outside(request, not_held) => {
@@ -108,6 +115,7 @@ impl Gate {
                 record_ineffective_answer(&mut self.out, None, why);
             }
             HostLine::CancelsHeld(number) => self.withdraw(number, Withdrawal::Cancelled),
+            HostLine::CancelsSearch(id) => self.discovery.forget(&id),
             HostLine::CancelsTaskRequest(id) => self.waiting.tasks.stop_waiting(&id),
             HostLine::CancelsRenamed(plain, first) => self.cancel_renamed(&plain, &first),
             HostLine::Notification(plain, method, cancels) => self.on_notification(plain, &method, cancels),
@@ -137,6 +145,39 @@ impl Gate {
             self.out.status.era = Revision::V2026_07_28.word().to_owned();
         }
         self.arrive(call);
+    }
+
+    /// The agent searches: it is answered by the server's whole list, which is asked for where it is not known.
+    fn on_search(&mut self, call: Box<Call>) {
+        if !self.catalog.is_whole() && !self.catalog.is_asking() && self.ends.server.reason().is_none() {
+            let question = self.catalog.ask(self.out.now, own_meta(&call));
+            self.out.extend(question.map(Effect::WriteToServer));
+            self.out.wake_by(self.catalog.wake_at());
+        }
+        if let Err(call) = self.discovery.wait(call) {
+            self.out.push(Effect::WriteToHost(replies::too_many(&call)));
+        }
+    }
+
+    /// Answers the searches that waited, once nothing more is to come of the server's list.
+    pub(in crate::gate) fn answer_searches(&mut self) {
+        let is_over = self.ends.server.reason().is_some() || self.ends.wrapper != WrapperEnd::Runs;
+        if self.discovery.is_empty() || !is_over && (self.catalog.is_asking() || self.catalog.is_reading()) {
+            return;
+        }
+        for call in self.discovery.take_waiting() {
+            let Some(profiles) = self.context().search_profiles() else {
+                // The list has a tool of this name: it is the server's.
+                self.on_call(Box::new(call));
+                continue;
+            };
+            let answered = search::answer(self.context(), profiles, &call);
+            self.out.record(answered.entry);
+            if self.discovery.list(answered.names.iter().map(String::as_str)) == ListChange::Some {
+                answer::tell_list_changed(&self.host, &mut self.out);
+            }
+            self.out.push(Effect::WriteToHost(answered.reply));
+        }
     }
 
     /// A request brings back a state of ours.
@@ -216,7 +257,7 @@ impl Gate {
     fn on_notification(&mut self, plain: Plain, method: &str, cancels: Option<Id>) {
         if let Some(id) = cancels {
             self.waiting.tasks.forget(&id);
-            forget_request(&id, &mut self.host.plain_ids, &mut self.catalog, &self.config.scope);
+            forget_request(&id, &mut self.host.plain_ids, &mut self.catalog);
             answer::cancelled_in_flight(&id, &mut self.flights, &mut self.waiting, &mut self.out);
         }
         learn_host(&plain, method, &mut self.host, &mut self.out);
@@ -350,6 +391,10 @@ fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
             if is_live(context, waiting, call.id()) || context.host.plain_ids.contains(call.id()) {
                 return HostLine::Refused(duplicate(call.id().clone()), call.into_line());
             }
+            let is_legal = context.host.lifecycle.call(&call).is_ok();
+            if call.name() == SEARCH && is_legal && context.search_profiles().is_some() {
+                return HostLine::Search(call);
+            }
             match wait::brought_back(&call) {
                 Some(state) if !context.flights.gave_state(&call) => HostLine::Return(call, state),
                 Some(_) | None => HostLine::Call(call),
@@ -387,6 +432,7 @@ fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine
                 return HostLine::CancelsHeld(number);
             }
             match cancels {
+                Some(id) if context.discovery.has_waiting(&id) => HostLine::CancelsSearch(id),
                 Some(id) if waiting.tasks.has_waiting(&id) => HostLine::CancelsTaskRequest(id),
                 _ if restricts(context.rules, &method) || is_request(context, &method, &plain) => {
                     refuse(message::NO_ANSWER, plain)
@@ -410,7 +456,7 @@ fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine
 }
 
 fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> HostLine {
-    if method == "tools/list" && !context.scope.is_whole() && !context.catalog.has_room() {
+    if method == "tools/list" && context.catalog.cuts_pages() && !context.catalog.has_room() {
         // We could not follow this one, so its answer could not be cut to the scope.
         let what = "too many tools/list requests wait for their answers; ask again when one has come";
         return HostLine::Refused(Refusal::of(what, Some(id), true), plain.into_line());
@@ -436,6 +482,7 @@ fn is_live(context: Context<'_>, waiting: &Waiting, id: &Id) -> bool {
         || context.flights.contains(id)
         || context.flights.first_of(id).is_some()
         || waiting.tasks.has_waiting(id)
+        || context.discovery.has_waiting(id)
 }
 
 /// A second call under an id that is still in flight.
@@ -469,9 +516,9 @@ fn note_request((plain, id, method): (&Plain, &Id, &str), host: &mut Host, catal
 }
 
 /// A notification that cancels a request passes: no answer to that is expected any more.
-fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, catalog: &mut Catalog, scope: &Scope) {
+fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, catalog: &mut Catalog) {
     plain_ids.remove(id);
-    if !scope.is_whole() {
+    if catalog.cuts_pages() {
         catalog.host_cancels(id);
     }
 }

@@ -3,4 +3,5 @@
 pub mod answer;
 pub mod host;
 pub mod requests;
+pub mod search;
 pub mod server;

@@ -1,6 +1,7 @@
 //! What a line of the server can be, and which lines its host must not get as they are.
 
 use crate::gate::Gate;
+use crate::gate::config::Discover;
 use crate::gate::data::effect::Effect;
 use crate::gate::held::Withdrawal;
 use crate::gate::held::context::Context;
@@ -65,6 +66,7 @@ impl Gate {
     pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
         let gist = message::peek(line.content());
         let sorted = sort(&gist, self.context(), &self.waiting);
+        let opens = matches!(&sorted, ServerLine::Answer(id) if self.host.introduction.as_ref() == Some(id));
         let Some((line, relay)) = self.let_through(line, &gist, &sorted) else { return };
         if let Gist::Response { id, failed } = &gist {
             self.note_answer(id, *failed, line.content(), &sorted);
@@ -85,6 +87,9 @@ impl Gate {
                 self.out.passes((Origin::Server, Form::Response, ""), &line);
                 let is_cut = cuts(&gist, self.context());
                 page(line, &gist, id, is_cut, &mut self.catalog)
+            }
+            ServerLine::Answer(_) if opens && self.config.discover != Discover::Off => {
+                answer::announce_changes(line, &mut self.out)
             }
             ServerLine::Answer(id) => answer::pass(line, &id, is_error(&gist), &mut self.flights, &mut self.out),
             ServerLine::CancelsHeld(number) => {
@@ -229,7 +234,7 @@ impl Gate {
         self.host.plain_ids.remove(id);
         if is_cut {
             self.catalog.host_cancels(id);
-            return answer::offer(Err(id.clone()), &self.catalog, &mut self.out);
+            return answer::offer(Err(id.clone()), &self.config, &self.catalog, &mut self.discovery, &mut self.out);
         }
         if let Some(flight) = self.flights.land(id).filter(|flight| flight.wanted == Wanted::Yes) {
             answer::streamed((&flight, id, *failed), (bytes, digest), &mut self.waiting, &mut self.out);
@@ -262,8 +267,8 @@ fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
 
 /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
 fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
-    let Context { calls, flights, host, catalog, scope, .. } = context;
-    let is_strict = !calls.is_empty() || flights.has_later() || waiting.tasks.changes_answers() || !scope.is_whole();
+    let Context { calls, flights, host, catalog, .. } = context;
+    let is_strict = !calls.is_empty() || flights.has_later() || waiting.tasks.changes_answers() || catalog.cuts_pages();
     match gist {
         Gist::Response { id, .. } => {
             let is_owed = || flights.contains(id) || host.plain_ids.contains(id);
@@ -307,7 +312,7 @@ pub(in crate::gate) fn streams(gist: &Gist, context: Context<'_>, waiting: &Wait
 /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
 fn cuts(gist: &Gist, context: Context<'_>) -> bool {
     match gist {
-        Gist::Response { id, failed: false } => !context.scope.is_whole() && context.catalog.awaits(id),
+        Gist::Response { id, failed: false } => context.catalog.cuts_pages() && context.catalog.awaits(id),
         Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => false,
     }
 }

@@ -10,6 +10,7 @@ use crate::behavior::agreed::{Agreement, Agreements};
 use crate::behavior::conclude::{self, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
+use crate::gate::config::{Config, Discover};
 use crate::gate::data::effect::OwnLine;
 use crate::gate::data::event::Now;
 use crate::gate::data::pin::{Arrival, PinState, PinUpdate, Pins, UpdateKind};
@@ -84,11 +85,13 @@ const TOOLS: usize = 20_000;
 const BYTES: usize = 16 << 20;
 
 impl Catalog {
-    /// An empty catalog, with what is remembered from before. `nonce` makes our ids unlike any of the host's.
-    pub fn new(trust: Trust, pins: Pins, nonce: Arc<str>, (server, scope): (&Arc<str>, &Arc<Scope>)) -> Self {
-        let relay = if scope.is_whole() { Relaying::AtOnce } else { Relaying::Cut };
+    /// An empty catalog, with what is remembered from before. The nonce makes our ids unlike any of the host's.
+    pub fn new(config: &Config, pins: Pins) -> Self {
+        let Config { trust, nonce, server, scope, discover, .. } = config;
+        let is_whole = scope.is_whole() && *discover == Discover::Off;
+        let relay = if is_whole { Relaying::AtOnce } else { Relaying::Cut };
         let scope = (Arc::clone(server), Arc::clone(scope));
-        Self { unread: Pages::new(relay), trust, pins, nonce, scope, ..Self::default() }
+        Self { unread: Pages::new(relay), trust: *trust, pins, nonce: Arc::clone(nonce), scope, ..Self::default() }
     }
 
     pub fn find(&self, name: &str) -> ToolLookup {
@@ -102,6 +105,22 @@ impl Catalog {
     /// Whether the server could have a tool of this name: it has described one, or its list is not known.
     pub fn could_have(&self, name: &str) -> bool {
         self.knowledge == Knowledge::Partial || self.tools.contains_key(name)
+    }
+
+    /// Whether the server has a tool of this name, as far as it is known now.
+    pub fn lists(&self, name: &str) -> bool {
+        let was_listed = self.knowledge == Knowledge::Partial && self.stale.contains_key(name);
+        self.tools.contains_key(name) || was_listed
+    }
+
+    /// Whether the whole list is known, and no change was announced since.
+    pub fn is_whole(&self) -> bool {
+        self.knowledge == Knowledge::Whole
+    }
+
+    /// Whether the host gets its pages only once they were read, without the tools that are hidden from it.
+    pub fn cuts_pages(&self) -> bool {
+        self.unread.relaying() == Relaying::Cut
     }
 
     /// A tool as the server described it last, even if a change was announced since.
@@ -164,7 +183,7 @@ impl Catalog {
         if self.listings.len() >= LISTINGS {
             self.listings.remove(0);
         }
-        self.listings.push(Listing { id: id.clone(), before, own: None });
+        self.listings.push(Listing { id: id.clone(), before, own: None, first });
     }
 
     /// Whether another page of the host's can be followed without forgetting one.
@@ -218,7 +237,7 @@ impl Catalog {
             },
             // A late answer of ours is still worth knowing.
             Step::NoPage(_) | Step::End { listing: None, .. } => ListReply::Failed,
-            Step::End { listing: Some(Listing { own: None, before, id }), next_cursor, whole } => {
+            Step::End { listing: Some(Listing { own: None, before, id, .. }), next_cursor, whole } => {
                 match (next_cursor, before) {
                     (None, Some(named)) => self.complete(&named),
                     (Some(_), Some(named)) if named.names.len() <= TOOLS => self.pages = Some(named),
@@ -255,7 +274,7 @@ impl Catalog {
         let name = format!("{}{}", self.prefix(), self.asked);
         let line = reply::list_tools(&name, cursor, own.meta.as_deref());
         let id = Id::text(&name, &Value::from(name.as_str()).to_string());
-        self.listings.push(Listing { id, before: Some(named), own: Some(own) });
+        self.listings.push(Listing { id, before: Some(named), own: Some(own), first: cursor.is_none() });
         OwnLine(line)
     }
 

@@ -2,5 +2,6 @@
 
 pub mod catalog;
 pub mod described;
+pub mod discovery;
 pub mod flight;
 pub mod pages;

@@ -39,6 +39,8 @@ pub enum Relaying {
 /// A page as it was received, and the tools that were read in it; `None` for what is no tool.
 pub struct Whole {
     pub line: Line,
+    /// Whether it is the first page of a list.
+    pub first: bool,
     pub tools: Vec<Option<(String, Digest)>>,
 }
 
@@ -65,6 +67,8 @@ pub struct Listing {
     pub id: Id,
     /// The tools of the pages so far; `None` for a page of the host's whose predecessors we did not see.
     pub before: Option<Named>,
+    /// Whether it is the first page: its request gave no cursor.
+    pub first: bool,
     /// Set for our own question: when to stop waiting, and what to send along.
     pub own: Option<Own>,
 }
@@ -183,8 +187,8 @@ impl Pages {
         let listing = listing(&id);
         let page = if failed { None } else { Page::read(line.content()) };
         let Some(Page { tools, next_cursor }) = page else { return Step::NoPage(listing) };
-        let is_the_hosts = listing.as_ref().is_some_and(|listing| listing.own.is_none());
-        let whole = (is_the_hosts && self.relay == Relaying::Cut).then(|| Whole { line, tools: Vec::new() });
+        let of_host = listing.as_ref().filter(|listing| listing.own.is_none() && self.relay == Relaying::Cut);
+        let whole = of_host.map(|listing| Whole { line, first: listing.first, tools: Vec::new() });
         self.open = Some(Open { id, listing, rest: tools.into(), next_cursor, whole });
         Step::Tools(Vec::new())
     }
