@@ -124,7 +124,11 @@ fn what_is_too_long_or_too_deep_is_known_by_its_name_alone() {
 }
 
 fn cut_to(page: &str, keep: &[bool]) -> Option<String> {
-    let line = cut_page(&Line::new(page.as_bytes().to_vec()), keep)?;
+    cut_with(page, keep, None)
+}
+
+fn cut_with(page: &str, keep: &[bool], own: Option<&str>) -> Option<String> {
+    let line = cut_page(&Line::new(page.as_bytes().to_vec()), keep, own)?;
     Some(String::from_utf8(line.into_bytes()).expect("text"))
 }
 
@@ -140,6 +144,20 @@ fn what_stays_is_as_it_was_received() {
     assert_eq!(cut_to(page, &[false; 3]), with(""));
     assert_eq!(cut_to(page, &[false; 2]), None, "it was read with another number of tools");
     assert_eq!(cut_to("{\"result\":{\"tools\":[]}}", &[]).as_deref(), Some("{\"result\":{\"tools\":[]}}"));
+}
+
+#[test]
+fn a_tool_of_ours_comes_first() {
+    let page = |tools: &str| format!("{{ \"result\" : {{\"tools\" :[{tools}],\"x\":[]}}}}\n");
+    for (tools, keep, wanted) in [
+        ("", &[][..], "9"),
+        ("  ", &[], "9  "),
+        (" 1 , 2", &[true, true], " 9,1 , 2"),
+        (" 1 , 2", &[false, true], " 9,2"),
+        (" 1 , 2 ", &[false, false], " 9 "),
+    ] {
+        assert_eq!(cut_with(&page(tools), keep, Some("9")), Some(page(wanted)), "{tools}");
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 // Drives one server with an official TypeScript client and prints one JSON line per step.
 // Usage: node drive.mjs PLAN.json, with {client: "ts1"|"ts2", command: [..], limit: seconds?, steps: [{tool, arguments}]}.
-// With {form: {action, content}} the client shows forms, and answers each like that. With {tasks: true} it polls for its calls.
+// The step {tool: "tools/list"} lists the tools again. With {form: {action, content}} the client shows forms, and answers each like that. With {tasks: true} it polls for its calls.
 import { readFileSync } from "node:fs";
 
 const plan = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -35,6 +35,11 @@ const { tools } = await client.listTools();
 say({ revision, tools: tools.length });
 for (const { tool, arguments: given } of plan.steps) {
   try {
+    if (tool === "tools/list") {
+      const { tools } = await client.listTools();
+      say({ tool, error: false, text: tools.map(({ name }) => name).join(" ") });
+      continue;
+    }
     const call = { name: tool, arguments: given };
     const options = plan.limit ? { timeout: plan.limit * 1000 } : undefined;
     if (plan.tasks) {

@@ -125,6 +125,31 @@ fn a_viewer_is_shown_no_write_and_refused_each() {
     }
 }
 
+#[test]
+#[ignore = "installs real servers and clients; .ci/run runs it"]
+fn an_agent_searches_and_is_shown_what_it_found() {
+    const SEARCH: &str = "mcp_approve_search";
+    for client in [Client::Ts1, Client::Ts2] {
+        let files = Files::new();
+        let search = (SEARCH, json!({ "query": "read the text of a file", "limit": 2 }));
+        let again = ("tools/list", json!({}));
+        let steps = [again.clone(), search, again, files.read(), files.write("as it is\n")];
+        let seen = files.play(client, &["--discover"], &steps);
+        assert_eq!((seen.tools, &seen.answers[0]["text"]), (1, &json!(SEARCH)), "{}", client.name());
+        let found = seen.answers[1]["text"].as_str().unwrap();
+        assert!(found.contains("- read_text_file (only reads): Read"), "{found}");
+        let listed = seen.answers[2]["text"].as_str().unwrap();
+        assert!(listed.contains("read_text_file") && listed.split(' ').count() == 3, "{listed}");
+        assert!(seen.outside.from.contains("notifications/tools/list_changed"), "{}", seen.outside.from);
+        assert_eq!(seen.inside.calls_of(SEARCH), 0, "the server learns nothing of the search");
+        assert_eq!(seen.answers[3]["error"], false, "{}", seen.answers[3]);
+        assert_eq!((content(&files.file).as_str(), seen.asked.len()), ("as it is\n", 1), "what is not listed is asked");
+        let events = files.told(&["log", "list", "--jsonl", "--kind", "event"]);
+        assert!(events.contains("answered a search for tools"), "{events}");
+        files.told(&["log", "verify"]);
+    }
+}
+
 /// A viewer's server starts an agent of its own, with the official client, in front of another wrapper that claims to be an
 /// admin's and knows nothing of the first one's environment.
 #[test]

@@ -358,7 +358,7 @@ pub(in crate::gate) fn announce_changes(line: Line, out: &mut Out) -> Relay {
     out.passes((Origin::Server, Form::Response, ""), &line);
     let changed = lifecycle::with_list_changes(&line);
     let Some(changed) = changed.filter(|changed| changed != &line) else { return Relay::AsItIs(line) };
-    let mut entry = out.entry(Kind::Event).with("what", "told the host that the list of tools may change");
+    let mut entry = out.entry(Kind::Event).with("what", "said to the host that the list of tools may change");
     entry.digest = Some(line.digest());
     out.record(entry.with("sent", changed.digest()));
     Relay::Instead(changed)

@@ -7,10 +7,10 @@ use crate::audit::record::{Entry, Kind};
 use crate::gate::data::pin::PinState;
 use crate::gate::held::context::Context;
 use crate::gate::server::described::{Described, Visibility};
+use crate::gate::waiting::question::written_out;
 use crate::policy::decide::denied_beforehand;
 use crate::policy::ranking::{Candidate, rank};
 use crate::policy::role::{ToolProfile, profile_of};
-use crate::text::plain::visible;
 use crate::wire::call::Call;
 use crate::wire::line::Line;
 use crate::wire::number::counted;
@@ -98,14 +98,14 @@ fn said(found: &[&Described], (fit, all): (usize, usize)) -> String {
         found.len()
     );
     for known in found {
-        let name = visible(&known.tool.name);
+        let name = written_out(&known.tool.name);
         let does = if known.behavior.badge().word() == "PURE" { "only reads" } else { "may change something" };
         text.push_str(&format!("\n- {name} ({does})"));
         // What tries to hide something, or to give orders, is not repeated in our words.
         let says = known.tool.description.as_deref().filter(|_| known.behavior.hazards.is_empty()).unwrap_or_default();
         if let Some(first) = says.lines().map(str::trim).find(|line| !line.is_empty()) {
             let cut: String = first.chars().take(SAYS).collect();
-            text.push_str(&format!(": {}", visible(&cut)));
+            text.push_str(&format!(": {}", written_out(&cut)));
         }
     }
     if fit > found.len() {
