@@ -223,10 +223,11 @@ fn canonical(mut value: Value) -> Digest {
 /// `None` where the page cannot be read strictly, or has another number of tools.
 pub fn cut_page(line: &Line, keep: &[bool], own: Option<&str>) -> Option<Line> {
     let bytes = line.bytes();
-    let (list, tools) = tools(line.content()).ok().flatten().filter(|(_, tools)| tools.len() == keep.len())?;
+    let Written { begins, tools } =
+        written(line.content()).ok().flatten().filter(|list| list.tools.len() == keep.len())?;
     let (first, last) = match (tools.first(), tools.last()) {
         (Some(first), Some(last)) => (first.start, last.end),
-        (_, _) => (list.start + 1, list.start + 1),
+        (_, _) => (begins, begins),
     };
     let mut out = bytes.get(..first)?.to_vec();
     if let Some(own) = own {
@@ -249,8 +250,15 @@ pub fn cut_page(line: &Line, keep: &[bool], own: Option<&str>) -> Option<Line> {
     Some(Line::new(out))
 }
 
-/// Where a page has its list of tools, and each of them; `None` where it has no such list.
-fn tools(content: &[u8]) -> Result<Option<(Range<usize>, Vec<Range<usize>>)>, Fault> {
+/// Where a page has its list of tools.
+struct Written {
+    /// Behind its bracket.
+    begins: usize,
+    tools: Vec<Range<usize>>,
+}
+
+/// Where a page has its tools; `None` where it has no list of them.
+fn written(content: &[u8]) -> Result<Option<Written>, Fault> {
     let mut reader = Reader::new(content)?;
     let mut found = None;
     let mut is_shadowed = false;
@@ -263,9 +271,9 @@ fn tools(content: &[u8]) -> Result<Option<(Range<usize>, Vec<Range<usize>>)>, Fa
             is_shadowed |= fold::shadows(&key, &["tools"]);
             if key == "tools" {
                 let mut tools = Vec::new();
-                let start = reader.at();
+                let begins = reader.at() + 1;
                 reader.items(|tool| tools.push(tool))?;
-                found = Some((start..reader.at(), tools));
+                found = Some(Written { begins, tools });
             }
             Ok(())
         })

@@ -23,7 +23,7 @@ const WAITING: usize = 64;
 pub struct Discovery {
     /// Names, the latest found last.
     found: VecDeque<String>,
-    waiting: Vec<Box<Call>>,
+    waiting: Vec<Call>,
     /// Whether a page with the search tool has reached the host.
     offered: Offered,
 }
@@ -71,11 +71,11 @@ impl Discovery {
         if self.waiting.len() >= WAITING {
             return Err(call);
         }
-        self.waiting.push(call);
+        self.waiting.push(*call);
         Ok(())
     }
 
-    pub fn take_waiting(&mut self) -> Vec<Box<Call>> {
+    pub fn take_waiting(&mut self) -> Vec<Call> {
         std::mem::take(&mut self.waiting)
     }
 
