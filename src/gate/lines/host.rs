@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::behavior::request::carried;
 use crate::gate::Gate;
+use crate::gate::call::judge::own_meta;
 use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
@@ -18,9 +19,8 @@ use crate::gate::held::wait::{self, Heartbeat, HostWait};
 use crate::gate::held::{
     Approved, AskRecord, Describing, Held, Opening, Seen, StageKind as _, Withdrawal, entries, replies, target,
 };
-use crate::gate::call::judge::own_meta;
-use crate::gate::lines::{answer, search};
 use crate::gate::lines::requests::{holds, restricts};
+use crate::gate::lines::{answer, search};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::discovery::{ListChange, SEARCH};
 use crate::gate::state::passed::Form;
