@@ -2,6 +2,7 @@
 
 mod agreed;
 mod analysers;
+mod brought;
 mod carried;
 mod choices;
 mod deceptions;

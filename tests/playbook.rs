@@ -1,5 +1,6 @@
 //! Transcripts of the gate: what came in, what must go out. Read them as stories.
 
+mod after_reading;
 mod confirmed;
 mod consulted;
 mod described;

@@ -3,6 +3,7 @@
 pub mod arguments;
 pub mod definition;
 pub mod lookalike;
+pub mod reading;
 pub mod sensitive;
 
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,8 @@ words! {
         UnreadArguments = "unread-arguments",
         /// A member beside the arguments that no revision of the protocol has.
         UnknownPart = "unknown-part",
+        /// It leaves for a host, and the model has read a private key or an instruction before.
+        AfterReading = "after-reading",
     }
 }
 

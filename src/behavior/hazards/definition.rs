@@ -100,6 +100,23 @@ static PHRASES: LazyLock<Phrases<PhraseKind>> = LazyLock::new(|| {
     ])
 });
 
+/// What addresses the model in the text of a result: a phrase of the list, without those that an honest text may well have.
+pub fn instruction(text: &str) -> Option<&'static str> {
+    let text = if is_plain(text) { text.to_owned() } else { Reader::default().seen(text) };
+    let plain = plain(&text, Hyphens::Cut);
+    RESULT.found(&plain).next().map(|(_, phrase, ())| phrase.trim_end_matches('*'))
+}
+
+/// The phrases that [`instruction`] finds.
+pub(super) fn instructions() -> impl Iterator<Item = &'static str> {
+    const ORDINARY: &str = section(WORDS, "ordinary");
+    let phrases = const { section(WORDS, "directives") }.lines();
+    phrases.filter(|line| !line.is_empty() && !ORDINARY.lines().any(|one| one == *line))
+}
+
+static RESULT: LazyLock<Phrases<()>> =
+    LazyLock::new(|| Phrases::new(&instructions().map(|phrase| (phrase, ())).collect::<Vec<_>>()));
+
 /// What a tool's name or first sentence says it returns, where that is a secret or the environment.
 pub fn returned(name: &str, first_sentence: &str) -> Option<String> {
     secret(&words::of_name(name), FoundIn::Name)

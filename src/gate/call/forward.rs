@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::audit::record::{By, Receipt, VerdictWord};
+use crate::behavior::hazards::HazardKind;
 use crate::gate::call::judge;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::token::GuardrailToken;
@@ -102,6 +103,9 @@ pub(super) fn send(
     }
     if let Some(task) = &held.wait.task {
         waiting.advance(task, Progress::Runs(call.id().clone()), out.now.wall);
+    }
+    if judged.behavior.hazards.iter().any(|one| one.kind == HazardKind::AfterReading) {
+        flights.reading = None;
     }
     let flight = Flight {
         ticket: held.ticket,

@@ -13,7 +13,7 @@ use crate::behavior::agreed::Agreement;
 use crate::behavior::arguments::key::Said;
 use crate::behavior::arguments::named;
 use crate::behavior::conclude::{self, Behavior, CallBehavior};
-use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::hazards::{Hazard, HazardKind, reading};
 use crate::behavior::request::{Carried, carried, of_request};
 use crate::behavior::shape::{self, Keys, Known, PathStates};
 use crate::behavior::taxonomy::{Badge, Mutability};
@@ -402,6 +402,11 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     }
     if let Some(mismatch) = context.config.expected.as_ref().and_then(|expected| expected.mismatch(&behavior)) {
         behavior.hazards.push(mismatch);
+    }
+    if let Some(what) =
+        context.flights.reading.as_ref().filter(|_| reading::leaves(behavior.identity.action, tool, &arguments))
+    {
+        behavior.hazards.push(Hazard { kind: HazardKind::AfterReading, what: what.clone() });
     }
     let question = Question {
         method: None,

@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 
 use crate::audit::record::{Entry, Kind, Outcome};
+use crate::behavior::hazards::reading;
 use crate::capability::schema::Fits;
 use crate::gate::config::Config;
 use crate::gate::data::effect::{Effect, Passing};
@@ -84,7 +85,12 @@ pub(in crate::gate) fn pass(line: Line, id: &Id, failed: bool, flights: &mut Fli
     let flight = flights.land(id);
     match &flight {
         Some(flight) if flight.wanted == Wanted::Yes => landed(flight, &line, failed, flights, out),
-        Some(_) | None => out.passes((Origin::Server, Form::Response, ""), &line),
+        Some(_) | None => {
+            if let Some(brought) = reading::brought(line.content()) {
+                flights.reading = Some(format!("after an answer of the server that has {brought}"));
+            }
+            out.passes((Origin::Server, Form::Response, ""), &line);
+        }
     }
     match flight.as_ref().and_then(|flight| flight.later.last()) {
         None => Relay::AsItIs(line),
@@ -258,6 +264,12 @@ fn landed(flight: &Flight, line: &Line, failed: bool, flights: &mut Flights, out
     let mut entry = outcome_entry(flight, outcome, out);
     entry.detail.add("bytes", content.len());
     entry.detail.add("answer", line.digest());
+    if let Some(brought) = reading::brought(content) {
+        let target = flight.target.as_deref().map(|target| format!(" {target}")).unwrap_or_default();
+        flights.reading =
+            Some(format!("after {}{target} ({}), whose answer has {brought}", flight.tool, flight.ticket));
+        entry.detail.add("brings", brought);
+    }
     if let (Some(schema), Answer::Complete { is_error: false, structured }) = (schema, &answer) {
         let checked = match structured {
             _ if content.len() > CHECKED => "not checked: the answer is too long",

@@ -120,6 +120,8 @@ pub struct Flights {
     /// The same for progress tokens, if we reported progress under them or their hosts wait under another token now.
     tokens: BTreeMap<Id, Id>,
     continuations: Vec<Continuation>,
+    /// What the model has read, if that makes its next call that leaves for a host worth a look: the hazard, in words.
+    pub reading: Option<String>,
 }
 
 impl Flights {

@@ -1,0 +1,67 @@
+//! What a result brings to the model that makes its next call out of here worth a look: a private key, or an instruction. And
+//! which calls leave for a host. Keeps nothing.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use regex::bytes;
+use serde_json::Value;
+
+use super::definition;
+use crate::behavior::arguments::named::visit;
+use crate::behavior::taxonomy::Action;
+use crate::behavior::words::{self, among};
+use crate::mcp::tool::Tool;
+
+/// What of an answer's content makes a later call worth a look, in our words; the line as it was received.
+pub fn brought(content: &[u8]) -> Option<String> {
+    if PERHAPS.as_ref().is_some_and(|perhaps| !perhaps.is_match(content)) {
+        return None;
+    }
+    let message: Value = serde_json::from_slice(content).ok()?;
+    let mut found = None;
+    let _: ControlFlow<()> = visit(&message, "", &mut String::new(), &mut |_, _, value| {
+        let Value::String(text) = value else { return ControlFlow::Continue(()) };
+        let instruction =
+            || definition::instruction(text).map(|said| format!("words that address the model: “{said}”"));
+        let is_key = KEY.as_ref().is_none_or(|key| key.is_match(text));
+        found = if is_key { Some("a private key".to_owned()) } else { instruction() };
+        if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+/// Private keys as programs write them: PEM and OpenPGP, age, PuTTY. If this were broken, every text would be one.
+static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEYS).ok());
+const KEYS: &str =
+    "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|AGE-SECRET-KEY-1[0-9A-Z]{20}|PuTTY-User-Key-File-[0-9]";
+
+/// Fits every answer that [`brought`] finds something in: hardly any answer has to be read. A letter that is written as an
+/// escape could be any.
+static PERHAPS: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
+    let longest = |phrase: &'static str| phrase.split([' ', '*']).max_by_key(|word| word.len()).unwrap_or_default();
+    let words: BTreeSet<String> = definition::instructions().map(longest).map(regex::escape).collect();
+    let words = words.into_iter().collect::<Vec<_>>().join("|");
+    bytes::Regex::new(&format!(r"PRIVATE KEY|AGE-SECRET-KEY|PuTTY-User|\\u00[4-7]|[^\x00-\x7f]|\\u[^0]|(?i-u:{words})"))
+        .ok()
+});
+
+/// Whether a call takes something out of this machine, as far as it says so: it sends, it runs a program, its tool reaches into
+/// an open world, or it names an address.
+pub fn leaves(action: Action, tool: Option<&Tool>, arguments: &Value) -> bool {
+    const NAMES: &str = "url urls uri uris host hosts hostname endpoint domain link links webhook recipient recipients";
+    if matches!(action, Action::Send | Action::Execute)
+        || tool.is_some_and(|tool| tool.annotations.open_world == Some(true))
+    {
+        return true;
+    }
+    visit(arguments, "", &mut String::new(), &mut |_, name, value| {
+        let Value::String(text) = value else { return ControlFlow::Continue(()) };
+        let is_named = words::of_name(name).iter().any(|word| among(word, NAMES));
+        let has_address = || text.contains("://") && !text.starts_with("file://") || text.contains("mailto:");
+        if is_named || has_address() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+    .is_break()
+}
