@@ -16,11 +16,9 @@ words! {
         Value = "value",
         /// Any value of this [`Kind`] under this key.
         Kind = "kind",
-        /// Any text under this key.
         Text = "text",
         /// Statements of this outline under this key.
         Outline = "outline",
-        /// What lies in this folder.
         Folder = "folder",
         File = "file",
         /// This host, with its port or the first part of its path where these belong to it.
@@ -35,7 +33,6 @@ words! {
         Number = "number",
         Date = "date",
         Word = "word",
-        /// A path in a place that is agreed to.
         Path = "path",
     }
 }
@@ -59,7 +56,6 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// One that is about a whole server.
     pub fn of_server(what: What, value: impl Into<String>) -> Self {
         let nothing = String::new;
         Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }

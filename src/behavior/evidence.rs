@@ -59,7 +59,6 @@ impl Claim {
         Self { mutability: Some(mutability), action: Some(action), output_domain: Some(output_domain), content_type }
     }
 
-    /// The words of what it says of the identity.
     pub fn identity_words(&self) -> impl Iterator<Item = &'static str> {
         let words = [
             self.mutability.map(|word| word.word()),

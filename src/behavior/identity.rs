@@ -75,7 +75,6 @@ impl std::str::FromStr for Identity {
     }
 }
 
-/// A text that is no identity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("write an identity as MUTABILITY|ACTION|OUTPUT_DOMAIN, like MUTATES|OVERWRITE|CONTENT")]
 pub struct NotAnIdentity;

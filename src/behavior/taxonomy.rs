@@ -39,7 +39,6 @@ impl Badge {
 }
 
 words! {
-    /// What the call does.
     Action {
         /// Fetches named things, or lists them.
         Read = "READ",

@@ -21,7 +21,6 @@ pub enum Sense {
 }
 
 impl Wildcard {
-    /// Whether it matches this one character.
     pub fn matches(&self, c: char) -> bool {
         match self {
             Self::Exactly(own) => *own == c,

@@ -46,7 +46,6 @@ pub fn nth(words: &[String], at: usize) -> &str {
     words.get(at).map_or("", String::as_str)
 }
 
-/// What a list has of the singular of a word.
 pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let city = word.strip_suffix("ies").map(|stem| format!("{stem}y"));
     let stems = [city.as_deref(), word.strip_suffix('s'), word.strip_suffix("es")];
@@ -56,7 +55,6 @@ pub fn singular<T>(word: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
 /// Two words each: every first of a row with every second of it, as in `delete | from`.
 pub type Pairs = HashSet<(&'static str, &'static str)>;
 
-/// The pairs of a section.
 pub fn pairs(section: &'static str) -> Pairs {
     let row = |row: &'static str| {
         let (firsts, seconds) = row.split_once('|')?;
@@ -101,7 +99,6 @@ const fn has_at(text: &[u8], from: usize, word: &str) -> bool {
     at == word.len()
 }
 
-/// The form of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     Base,
@@ -168,7 +165,6 @@ fn stems(stem: &str) -> Vec<String> {
     all
 }
 
-/// Phrases, by their first word.
 pub struct Phrases<T> {
     by_first: HashMap<&'static str, Vec<(&'static str, T)>>,
 }
@@ -204,7 +200,6 @@ impl<T: Copy> Phrases<T> {
     }
 }
 
-/// What becomes of a hyphen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hyphens {
     /// `read-only` stays one word.

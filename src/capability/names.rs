@@ -140,12 +140,10 @@ pub fn plain(text: &str) -> String {
     out
 }
 
-/// A string literal of Rust.
 pub fn rust_literal(text: &str) -> String {
     literal(text, |c| format!("\\u{{{:x}}}", u32::from(c)))
 }
 
-/// A string literal of C#.
 pub fn csharp_literal(text: &str) -> String {
     literal(text, |c| format!("\\U{:08x}", u32::from(c)))
 }

@@ -42,7 +42,6 @@ pub struct Violation {
 #[error("the schema cannot be used: {0}")]
 pub struct Unusable(pub String);
 
-/// Whether a value fits a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fits {
     Yes,
@@ -65,7 +64,6 @@ pub enum Mismatch {
 }
 
 impl Mismatch {
-    /// Whether a call of this tool is refused.
     pub fn refuses(&self, tool: &str) -> bool {
         match self {
             Self::Refuse => true,

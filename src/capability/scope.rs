@@ -89,7 +89,6 @@ impl Listed {
         self.resources.iter().map(String::as_str)
     }
 
-    /// Whether it has a prompt of this name.
     pub fn names_prompt(&self, prompt: &str) -> bool {
         self.prompts.contains(prompt)
     }

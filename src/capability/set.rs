@@ -86,7 +86,6 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// From one definition of a tool to another.
     pub fn between(before: &Tool, after: &Tool) -> Self {
         let result = |tool: &Tool| tool.output_schema.as_ref().map_or(Shape::ANY, Shape::read);
         let is_within = Capability::of(before) == Capability::of(after)
@@ -96,7 +95,6 @@ impl Growth {
     }
 }
 
-/// How one set became another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
     pub added: Vec<Capability>,

@@ -54,7 +54,6 @@ struct Finder<'a> {
     /// Bytes that more keys may have.
     room: usize,
     reach: Reach,
-    /// Where we are in the arguments.
     path: String,
 }
 

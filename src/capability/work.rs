@@ -37,9 +37,7 @@ pub struct Work {
 struct SchemaPart {
     /// What its own keywords cost, whatever the value.
     own: u64,
-    /// What they cost for a text, in addition.
     text: Cost,
-    /// What its patterns for keys cost for each key.
     key: Cost,
     same: Vec<usize>,
     properties: HashMap<String, usize>,

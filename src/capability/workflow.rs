@@ -114,7 +114,6 @@ type Bits = Vec<u64>;
 struct Graph<'a> {
     names: Vec<&'a str>,
     capabilities: Vec<&'a Capability>,
-    /// The capabilities of each name.
     called: BTreeMap<&'a str, Vec<usize>>,
     /// What each agent's servers have.
     caps: Vec<Bits>,
@@ -260,7 +259,6 @@ impl<'a> Graph<'a> {
         before
     }
 
-    /// The agents on the path to one.
     fn path(&self, agent: usize, ways: &[Option<usize>]) -> Vec<String> {
         let mut path: Vec<usize> = std::iter::successors(Some(agent), |at| ways[*at]).collect();
         path.reverse();

@@ -64,7 +64,6 @@ fn contents() -> String {
     format!("Topics (mcp-approve help TOPIC):\n{}", TOPICS.iter().map(line).collect::<String>())
 }
 
-/// The long help of a command, by its words.
 fn command(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
     let mut root = Cli::command();
     root.build();
@@ -108,7 +107,6 @@ pub enum Block {
 pub enum Ink {
     /// Code between its ticks.
     Plain,
-    /// In the terminal's bold.
     Bold,
 }
 

@@ -64,7 +64,6 @@ impl HostsHome {
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     unasked: Vec<String>,
-    /// The tool and the rule.
     by_rule: Vec<(String, String)>,
     asked: usize,
     denied: usize,

@@ -42,7 +42,6 @@ pub struct Here<'p> {
     pub now: i64,
 }
 
-/// How a list looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Look<'h> {
     pub clock: Clock,
@@ -52,7 +51,6 @@ pub struct Look<'h> {
     pub home: Option<&'h Path>,
 }
 
-/// Whether a list has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colours {
     None,
@@ -65,7 +63,6 @@ impl<'h> Look<'h> {
         Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None, home: None }
     }
 
-    /// As this terminal has it.
     pub(super) fn here(Here { places, now }: Here<'h>) -> Self {
         let columns = columns(&io::stdout());
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -86,7 +83,6 @@ impl<'h> Look<'h> {
         self.wide(columns(&io::stdout()).is_none())
     }
 
-    /// With times in UTC.
     #[must_use]
     pub const fn utc(self, utc: bool) -> Self {
         Self { clock: if utc { Clock::utc(self.clock.now) } else { self.clock }, ..self }
@@ -102,7 +98,6 @@ impl<'h> Look<'h> {
         self.width >= WIDE
     }
 
-    /// Prints a row as a line.
     pub(super) fn print(&self, row: &Row, out: &mut dyn Write) -> io::Result<()> {
         let mut line = String::new();
         for run in &row.runs {

@@ -191,12 +191,10 @@ impl Subprocess {
         Ok(Self { child, input, lines })
     }
 
-    /// Writes it a line.
     pub(super) fn write(&mut self, line: &Value) -> io::Result<()> {
         self.input.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Its next line.
     pub(super) fn next(&self, within: Duration) -> Result<String, RecvTimeoutError> {
         self.lines.recv_timeout(within)
     }

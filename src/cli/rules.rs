@@ -21,7 +21,6 @@ use crate::home::policy_file::{PolicyPlace, load};
 use crate::policy::edit::{self as change, Switch};
 use crate::policy::rule::Policy;
 
-/// The JSON Schema of a policy.
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
 
 /// Where a command works.
@@ -40,7 +39,6 @@ impl Site<'_> {
     }
 }
 
-/// Runs one command.
 pub(super) fn run(command: &RulesCommand, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let Site { places, now, .. } = *site;
     if !matches!(command, RulesCommand::Path | RulesCommand::Schema) {

@@ -58,7 +58,6 @@ fn store(places: &Places) -> Result<Option<PinStore>, Error> {
     PinStore::open_existing(&places.pins_db()).map_err(Error::from)
 }
 
-/// Every tool, or those of one server.
 fn known(store: Option<&PinStore>, server: Option<&str>) -> Result<Vec<StoredTool>, PinsError> {
     let mut tools = store.map(PinStore::tools).transpose()?.unwrap_or_default();
     if let Some(server) = server {

@@ -41,7 +41,6 @@ struct Grant {
     area: GrantArea,
 }
 
-/// Where the calls of a grant may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantArea {
     /// In the folders that the host declared, where it declared any.
@@ -50,7 +49,6 @@ pub enum GrantArea {
     Outside,
 }
 
-/// A call that a grant may be for.
 pub struct GrantQuestion<'a> {
     pub call: &'a Question<'a>,
     /// The digest of its tool's definition, as the server describes it now.
@@ -78,11 +76,9 @@ pub struct Loosened {
     pub awaits_look: bool,
 }
 
-/// The call that a grant is given with.
 pub struct Given<'a> {
     pub call: &'a Call,
     pub ticket: &'a str,
-    /// The digest of its tool's definition.
     pub definition: Digest,
     pub area: GrantArea,
     /// Whether its card asked twice.
@@ -92,7 +88,6 @@ pub struct Given<'a> {
     pub until: Option<i64>,
 }
 
-/// All grants of one wrapper.
 #[derive(Debug, Default)]
 pub struct Grants {
     list: Vec<Grant>,
@@ -146,7 +141,6 @@ impl Grants {
         Some(self.list.remove(at).card)
     }
 
-    /// Ends all grants.
     pub(in crate::gate) fn end_all(&mut self) -> Vec<GrantCard> {
         self.list.drain(..).map(|grant| grant.card).collect()
     }

@@ -58,7 +58,6 @@ pub enum NotLegal {
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a call is legal only with its proof"]
 pub struct InSession {
-    /// The call it was made for.
     call: Digest,
 }
 

@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::lifecycle::Revision;
 use crate::wire::fold;
 
-/// The method of a call.
 pub const CALL: &str = "tools/call";
 
 /// Whether rules decide on a method. They do not on the handshake and pings, which keep the session itself alive; on

@@ -9,15 +9,25 @@ const LONGEST_TASK: usize = 1024;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// A result; `is_error` is the tool's own word. `structured` is `structuredContent`.
-    Complete { is_error: bool, structured: Option<Value> },
+    Complete {
+        is_error: bool,
+        structured: Option<Value>,
+    },
     /// The server needs more (2026-07-28): a retry continues this call. `state` is the JSON token of
     /// `requestState`, `inputs` the sorted keys of `inputRequests`.
-    InputRequired { state: Option<String>, inputs: Vec<String> },
+    InputRequired {
+        state: Option<String>,
+        inputs: Vec<String>,
+    },
     /// A task was made; its result comes later.
-    Task { id: String },
+    Task {
+        id: String,
+    },
     /// A JSON-RPC error.
-    Failed { code: i64, message: String },
-    /// Not readable as any of these.
+    Failed {
+        code: i64,
+        message: String,
+    },
     Unreadable,
 }
 

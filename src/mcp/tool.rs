@@ -33,7 +33,6 @@ pub struct Tool {
     pub input_schema: Value,
     /// `outputSchema`.
     pub output_schema: Option<Value>,
-    /// The hints.
     pub annotations: Annotations,
     /// The whole definition as read, for declared fields, pins and display.
     pub definition: Value,

@@ -14,7 +14,6 @@ words! {
         Read = "read",
         /// It asks another service, and changes nothing there.
         ReadElsewhere = "read-elsewhere",
-        /// It is not known.
         Unknown = "unknown",
         /// It makes or changes data.
         Write = "write",

@@ -192,7 +192,6 @@ fn within(line: &str) -> String {
     }
 }
 
-/// What a default decides, and why, as a sentence.
 fn by_default(badge: Badge, decision: Decision, why: &str) -> Cow<'static, str> {
     let does = match badge {
         Badge::Pure => "Only reads",

@@ -182,7 +182,6 @@ fn is_called(rule: &Table, id: &str) -> bool {
     rule.get("id").and_then(Item::as_str) == Some(id)
 }
 
-/// The rule of this id.
 fn of<'d>(document: &'d mut DocumentMut, id: &str) -> Result<&'d mut Table, EditError> {
     let no_rule = || EditError::NoRule(id.to_owned());
     let rules = document.get_mut("rule").ok_or_else(no_rule)?.as_array_of_tables_mut().ok_or(EditError::NotTables)?;
@@ -217,7 +216,6 @@ pub fn ids(text: &str) -> Vec<String> {
     rules(text).into_iter().map(|(id, _)| id).collect()
 }
 
-/// The rules of a text, each with its id.
 fn rules(text: &str) -> Vec<(String, String)> {
     let Ok(document) = read(text) else { return Vec::new() };
     let rules = document.get("rule").and_then(Item::as_array_of_tables).into_iter().flatten();

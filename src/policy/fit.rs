@@ -19,7 +19,6 @@ use crate::behavior::taxonomy::{Action, Badge};
 use crate::behavior::{arguments, tags};
 use crate::wire::words::words;
 
-/// What is asked of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The server's name; the number of a second instance (`filesystem#2`) does not count.
@@ -54,7 +53,6 @@ pub enum Fit {
     NotProven,
     /// An allow that would match, but no allow counts while the policy file is broken.
     Suspended,
-    /// The first part that does not hold.
     Differs(Part),
 }
 
@@ -70,7 +68,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// The key in the file.
     pub fn key(self) -> &'static str {
         match self {
             Self::Expires => "expires",
@@ -203,7 +200,6 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
     differs.map(Part::Selector)
 }
 
-/// The name that does not fit, if one does not.
 fn names(rule: &Rule, server: &str, method: Option<&str>, tool: &str) -> Option<Selector> {
     if !any(&rule.server, |glob| glob.matches(server)) {
         Some(Selector::Server)
@@ -249,7 +245,6 @@ pub(super) fn conditions(rule: &Rule, shown: &CallFacts<'_>) -> Option<Part> {
     })
 }
 
-/// The same for a rule whose conditions are all about arguments.
 pub(super) fn conditions_on_arguments(rule: &Rule, arguments: &Value, roots: &Roots) -> Option<Part> {
     let statements = statements(&arguments::found(None, arguments), &Shape::default());
     let shown = CallFacts { arguments, hazards: &[], effects: &[], statements: &statements, earlier: &|_| None, roots };

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::behavior::wildcards::{self, Sense, Wildcard, matches};
 
-/// A compiled glob.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Glob {
@@ -96,7 +95,6 @@ impl Glob {
         Ok(Self { text: text.to_owned(), how, address })
     }
 
-    /// The glob as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -255,7 +253,6 @@ struct AddressParts {
     rest: String,
 }
 
-/// What a text is as an address.
 enum AddressReading {
     No,
     /// Programs differ on where it leads.

@@ -19,7 +19,6 @@ use crate::wire::json;
 use crate::wire::words::words;
 
 words! {
-    /// Whose permissions they are.
     Host {
         Claude = "claude",
         Cursor = "cursor",
@@ -37,7 +36,6 @@ const HIDES_TOOLS: &str = "it hides the other tools, and a rule cannot do that";
 /// How much of an entry is shown where it is no plain text.
 const SHOWN: usize = 120;
 
-/// One entry that could be carried over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Carried {
     pub decision: Decision,
@@ -46,7 +44,6 @@ pub struct Carried {
     pub tool: String,
 }
 
-/// One entry that could not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Left {
     /// As that file has it. Foreign text.
@@ -158,20 +155,17 @@ impl Imported {
         self.leave_one(decision, what, why, ForeignName::Any, ForeignName::Any);
     }
 
-    /// Leaves a setting out, where the file has it, with its value.
     fn leave_setting(&mut self, name: &str, value: Option<&Value>, why: &str) {
         if let Some(value) = value {
             self.leave(format!("{name} {}", short(value)), why);
         }
     }
 
-    /// Leaves out that a server is switched off.
     fn leave_off(&mut self, what: &str, server: &str) {
         let why = "the server is switched off there, and a rule cannot do that";
         self.leave_one(Decision::Deny, what, why, ForeignName::Is(server), ForeignName::Any);
     }
 
-    /// Denies the tools of a server that the list under a key names.
     fn deny_tools(&mut self, name: &str, server: &Value, key: &str) {
         for tool in self.texts(&format!("{name}: {key}"), server.get(key), Decision::Deny) {
             self.carry(Decision::Deny, ForeignName::Is(name), ForeignName::Is(tool));
@@ -252,7 +246,6 @@ fn fields(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
     value.and_then(Value::as_object).into_iter().flatten()
 }
 
-/// A name as another program has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ForeignName<'a> {
     Any,
@@ -263,7 +256,6 @@ enum ForeignName<'a> {
 }
 
 impl<'a> ForeignName<'a> {
-    /// As that program has it.
     fn text(self) -> &'a str {
         match self {
             Self::Any => EVERY,
@@ -275,7 +267,6 @@ impl<'a> ForeignName<'a> {
         self.text().is_empty()
     }
 
-    /// The glob that means the same here.
     fn glob(self) -> String {
         match self {
             Self::Any => EVERY.to_owned(),

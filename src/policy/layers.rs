@@ -21,15 +21,20 @@ pub struct Contribution {
     pub state: FileState,
 }
 
-/// What can be used of a file.
 #[derive(Clone, Debug)]
 pub enum FileState {
-    /// It is taken as it is.
     Whole(Policy),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
-    Changed { now: Box<Policy>, accepted: Box<Policy>, diff: String },
+    Changed {
+        now: Box<Policy>,
+        accepted: Box<Policy>,
+        diff: String,
+    },
     /// It cannot be used, for the reason in `banner`: the asks and denies of the last usable text still count.
-    Broken { banner: String, before: Vec<Policy> },
+    Broken {
+        banner: String,
+        before: Vec<Policy>,
+    },
 }
 
 /// Pools all layers. No contribution at all is the built-in default.
@@ -161,7 +166,6 @@ impl<'p> ById<'p> {
         Self(by_id)
     }
 
-    /// Whether there is one that says the same.
     fn has(&self, rule: &Rule) -> bool {
         self.0.get(rule.id.as_str()).is_some_and(|alike| alike.iter().any(|one| one.says_the_same(rule)))
     }

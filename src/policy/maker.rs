@@ -207,10 +207,15 @@ pub enum Scope {
     /// Calls whose arguments of these names have the same values.
     Same(Vec<String>),
     /// Calls whose arguments of these names are paths in this folder.
-    Under { names: Vec<String>, folder: String },
+    Under {
+        names: Vec<String>,
+        folder: String,
+    },
     /// Calls whose argument of this name is an address that begins with this.
-    Address { name: String, start: String },
-    /// Every call of the tool.
+    Address {
+        name: String,
+        start: String,
+    },
     ThisTool,
 }
 

@@ -22,7 +22,6 @@ use crate::behavior::conclude::{self, Behavior, Replaced};
 use crate::mcp::request;
 use crate::wire::words::words;
 
-/// One call of the log.
 #[derive(Clone, Debug)]
 pub struct PastCall {
     /// Number of its decision's record.
@@ -48,7 +47,6 @@ pub struct PastCall {
 }
 
 words! {
-    /// How a past call ended.
     Ended {
         /// It was let run.
         Ran = "approved",
@@ -202,7 +200,6 @@ pub fn without_expired(policy: &Policy, now: i64) -> Policy {
     policy
 }
 
-/// What the policy says of one past call.
 pub fn answer(policy: &Policy, call: &PastCall, recent: &Recent) -> Answer {
     let question = call.question(Some(recent));
     if !policy.rules.iter().any(|rule| touches_obscured(rule, call)) {
@@ -240,7 +237,6 @@ pub struct Suggestion<'c> {
     pub saves: Vec<&'c PastCall>,
 }
 
-/// What could be saved.
 #[derive(Clone, Debug, Default)]
 pub struct Suggestions<'c> {
     /// How many of the calls were asked about and let run, and would be asked about again.

@@ -94,7 +94,6 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The profile of a tool that is known to be this.
     pub fn of(tool: &Tool, behavior: &Behavior) -> Self {
         let identity = behavior.identity;
         let says = |key: &str| declared(tool, key);

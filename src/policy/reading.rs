@@ -33,7 +33,6 @@ pub type Span = Range<usize>;
 #[derive(Debug)]
 pub struct Reading<'t> {
     text: &'t str,
-    /// Where each line begins.
     lines: Vec<usize>,
     problems: Vec<Problem>,
     /// Lines that are no TOML, and those under a broken header: what else seems wrong there only follows from that.
@@ -69,7 +68,6 @@ impl<'t> Reading<'t> {
         (reading, table)
     }
 
-    /// Notes a problem.
     pub fn problem(&mut self, at: Span, what: impl Into<String>, hint: impl Into<String>) {
         let (line, column) = self.place(at.start);
         if !self.unreadable.contains(&line) {
@@ -106,12 +104,10 @@ impl<'t> Reading<'t> {
         words.collect::<Vec<_>>().join(" ")
     }
 
-    /// A table.
     pub fn table<'v>(&mut self, value: &'v Spanned<DeValue<'t>>, key: &str) -> Option<&'v DeTable<'t>> {
         self.or_wrong_type(value.get_ref().as_table(), value, key, "a table")
     }
 
-    /// A text.
     pub fn text(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<String> {
         self.or_wrong_type(value.get_ref().as_str(), value, key, "a text in quotes").map(str::to_owned)
     }
@@ -152,7 +148,6 @@ impl<'t> Reading<'t> {
         found
     }
 
-    /// Notes what is no list, or one with nothing in it.
     pub fn check_list(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         match value.get_ref().as_array() {
             None => self.wrong_type(value, key, wanted),
@@ -169,7 +164,6 @@ impl<'t> Reading<'t> {
         self.one_of(value.span(), &word, key, words)
     }
 
-    /// The same for the value under a key, where there is one.
     pub fn word_at<T: Copy>(&mut self, table: &DeTable<'_>, key: &str, words: &[(&str, T)]) -> Option<T> {
         self.word(table.get(key)?, key, words)
     }
@@ -188,7 +182,6 @@ impl<'t> Reading<'t> {
         meaning
     }
 
-    /// Notes a value of the wrong type.
     pub fn wrong_type(&mut self, value: &Spanned<DeValue<'_>>, key: &str, wanted: &str) {
         let found = value.get_ref().type_str();
         self.problem(value.span(), format!("`{key}` is of type {found}"), format!("write {wanted}"));

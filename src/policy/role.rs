@@ -111,7 +111,6 @@ impl Role {
         (!tags.iter().any(|tag| self.grants(server, tag))).then_some(Lacks::Capability(tags))
     }
 
-    /// Whether it grants a tag on a server.
     pub fn grants(&self, server: &str, tag: &str) -> bool {
         self.is_for(server) && self.granted(server).any(|glob| glob.matches(tag))
     }

@@ -95,7 +95,6 @@ pub struct Given {
 }
 
 words! {
-    /// Whose file a rule is from.
     #[derive(Default)]
     Layer {
         /// The machine's, written by its administrator.
@@ -174,7 +173,6 @@ impl Rule {
         }
     }
 
-    /// Whether it counts what it is about.
     pub fn counts(&self) -> bool {
         self.when.iter().chain(&self.unless).any(|one| matches!(one.about, About::Rate(_)))
     }
@@ -230,12 +228,10 @@ impl ToolGlob {
         })
     }
 
-    /// The text as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The server that it names, where it does.
     pub fn server(&self) -> Option<&Glob> {
         self.server.as_ref()
     }
@@ -245,7 +241,6 @@ impl ToolGlob {
         self.tool.as_ref().is_some_and(Glob::is_exact) && self.matches(server, tool)
     }
 
-    /// Whether it means this tool of this server.
     pub fn matches(&self, server: &str, tool: &str) -> bool {
         let fits = |glob: &Option<Glob>, name| glob.as_ref().is_none_or(|glob| glob.matches(name));
         fits(&self.tool, tool) && fits(&self.server, server)

@@ -21,13 +21,11 @@ pub struct Scope {
     limits: Vec<Limit>,
 }
 
-/// One limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limit {
     /// The tools of a list, of no wider type than it gives them.
     Listed(Listed),
-    /// What a role grants.
     Role(Role),
     /// Nothing, for this reason.
     Nothing(String),
@@ -43,7 +41,6 @@ pub enum Limit {
 #[derive(Debug)]
 #[must_use = "a proof that is dropped proves nothing"]
 pub struct InScope {
-    /// The call it was made for.
     call: Digest,
 }
 
@@ -61,7 +58,6 @@ pub struct Asked<'a> {
     pub behavior: &'a Behavior,
 }
 
-/// What the scope is asked.
 #[derive(Clone, Copy, Debug)]
 pub enum Asks<'a> {
     /// Whether a call may use its tool; also of a call inside another request.
@@ -79,7 +75,6 @@ pub enum Admission {
 }
 
 impl Scope {
-    /// The scope of one limit.
     pub fn of(limit: Limit) -> Self {
         Self { limits: vec![limit] }
     }

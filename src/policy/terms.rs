@@ -21,7 +21,6 @@ words! {
     }
 }
 
-/// The terms of an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalTerms {
     /// How many different signers must approve: 1 to [`MOST_APPROVALS`].

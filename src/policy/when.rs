@@ -28,8 +28,10 @@ pub struct Predicate {
 /// What a predicate speaks of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum About {
-    /// All tests hold of one argument.
-    Argument { arg: String, tests: Vec<Test> },
+    Argument {
+        arg: String,
+        tests: Vec<Test>,
+    },
     /// The call has one of these hazards. In an allow it also names the hazards that the rule covers.
     Hazard(Vec<HazardKind>),
     /// Every effect of the call is one of these. Undecided where only some are.
@@ -52,7 +54,6 @@ pub struct CallFacts<'a> {
     pub roots: &'a Roots,
 }
 
-/// One test of an argument.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Test {
     /// Lists and objects are compared part by part.
@@ -83,7 +84,6 @@ impl Predicate {
         }
     }
 
-    /// Whether it holds of a call.
     pub fn holds(&self, shown: &CallFacts<'_>) -> Holds {
         match &self.about {
             About::Hazard(kinds) => shown.hazards.iter().any(|hazard| kinds.contains(&hazard.kind)).into(),

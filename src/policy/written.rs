@@ -12,7 +12,6 @@ pub fn text(text: &str) -> String {
     })
 }
 
-/// One text, or a list of them.
 pub fn texts(all: &[String]) -> String {
     match all {
         [one] => text(one),

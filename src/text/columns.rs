@@ -21,7 +21,6 @@ enum Fit {
     Left(usize),
     /// From the right: a number, which is never cut.
     Right(usize),
-    /// The rest of the row: the last column.
     Rest,
 }
 

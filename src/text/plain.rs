@@ -172,7 +172,6 @@ enum Marks {
     Forbidden,
 }
 
-/// Where a run of spaces is.
 #[derive(Clone, Copy)]
 enum Spaces {
     /// At an edge where it would not be seen.

@@ -10,7 +10,6 @@ use super::plain::{self, Kind, Piece};
 /// What a run of text is, for the theme to choose its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
-    /// Our own words.
     Ours,
     /// Our own words that matter most.
     Strong,

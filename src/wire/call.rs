@@ -35,11 +35,9 @@ pub enum Origin {
     Answer,
 }
 
-/// What a server's answer is to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerTo {
     Call,
-    /// Another request of the host's.
     Request,
 }
 
@@ -58,7 +56,6 @@ pub(super) struct Parts {
     pub(super) input_responses: Option<Range<usize>>,
     /// The requests inside an answer.
     pub(super) questions: Vec<InputRequest>,
-    /// What that answer is to.
     pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,
     pub(super) longest_key: usize,
@@ -130,7 +127,6 @@ impl Call {
         self.parts.answer_to
     }
 
-    /// Who sent it.
     pub fn origin(&self) -> Origin {
         self.origin
     }
@@ -142,7 +138,6 @@ impl Call {
         self.parts.method.as_deref()
     }
 
-    /// The line as received.
     pub fn line(&self) -> &Line {
         &self.line
     }
@@ -157,7 +152,6 @@ impl Call {
         self.digest
     }
 
-    /// The request id.
     pub fn id(&self) -> &Id {
         &self.parts.id
     }

@@ -94,7 +94,6 @@ pub(super) enum IdMember {
 }
 
 impl IdMember {
-    /// The id, where it is one.
     pub(super) fn id(&self) -> Option<&Id> {
         match self {
             Self::Id(id) => Some(id),
@@ -103,7 +102,6 @@ impl IdMember {
     }
 }
 
-/// A member of any kind: what it is, and where.
 #[derive(Debug, Default)]
 pub(super) enum AnyMember {
     #[default]

@@ -19,7 +19,6 @@ impl Line {
         &self.bytes
     }
 
-    /// Consumes the line for its bytes.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

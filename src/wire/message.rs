@@ -32,17 +32,14 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// What the message is.
     pub fn gist(&self) -> &Gist {
         &self.gist
     }
 
-    /// The line as received.
     pub fn line(&self) -> &Line {
         &self.line
     }
 
-    /// Whether it is the request of this id.
     pub fn is_request(&self, id: &Id) -> bool {
         matches!(&self.gist, Gist::Request { id: own, .. } if own == id)
     }
@@ -168,7 +165,6 @@ fn judged(content: &[u8]) -> Result<Message, Refusal> {
     Err(Refusal::of(what, None, true))
 }
 
-/// The refusal of a message that could be read.
 fn refusal(what: &str, envelope: &Envelope<'_>) -> Refusal {
     let has_method = envelope.method != TextMember::Absent;
     // A key that shadows `id` leaves open whether this is a notification: then the host gets an answer.

@@ -27,7 +27,6 @@ pub fn grouped(n: impl TryInto<u64>) -> String {
     out
 }
 
-/// A number of so many digits at least.
 pub fn push_number(out: &mut String, number: u64, digits: usize) {
     // Writing to a String does not fail.
     let _ = write!(out, "{number:0digits$}");

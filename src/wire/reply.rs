@@ -136,7 +136,6 @@ pub fn list_tools(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Line {
     line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list","params":{params}}}"#))
 }
 
-/// The text as a JSON string.
 fn quoted(text: &str) -> String {
     Value::from(text).to_string()
 }

@@ -98,7 +98,6 @@ impl EnvelopeKey {
     }
 }
 
-/// What is known of a member.
 #[derive(Debug, Default)]
 enum Member<T> {
     #[default]

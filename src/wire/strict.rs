@@ -8,7 +8,6 @@ use std::ops::Range;
 /// How many arrays and objects may be inside each other.
 pub const DEPTH: usize = 64;
 
-/// What kind of value is next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JsonKind {
     Object,
@@ -51,7 +50,6 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// The kind of the value that is next.
     pub fn kind(&mut self) -> Result<JsonKind, Fault> {
         self.space()?;
         match self.peek() {
@@ -244,7 +242,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is not read yet.
     fn rest(&self) -> &'a [u8] {
         self.bytes().get(self.at..).unwrap_or_default()
     }
@@ -338,7 +335,6 @@ impl<'a> Reader<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{flaw} (byte {at})")]
 pub struct Fault {
-    /// What is wrong.
     pub flaw: Flaw,
     /// The offset of the byte where it shows, from 0.
     pub at: usize,

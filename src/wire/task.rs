@@ -19,7 +19,6 @@ const IMMEDIATE: &str = "io.modelcontextprotocol/model-immediate-response";
 /// How often a host is to ask, in milliseconds.
 const POLL_MS: u64 = 2_000;
 
-/// Which revision's tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// 2025-11-25: the request asks to become a task, and `tasks/result` waits for its end.
@@ -29,7 +28,6 @@ pub enum Form {
 }
 
 words! {
-    /// How far a task is.
     Status {
         Working = "working",
         Completed = "completed",

@@ -16,7 +16,6 @@ macro_rules! words {
             /// Every value with its word, in order.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant),)*];
 
-            /// The word of this value.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)* }
             }

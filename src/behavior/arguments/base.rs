@@ -12,7 +12,6 @@ use crate::wire::fold::{from_pointer, in_pointer};
 
 /// Names of arguments that carry a file's content.
 pub const CONTENT: [&str; 8] = ["content", "contents", "file_text", "new_content", "text", "data", "body", "value"];
-/// The names that say what an edit does.
 pub const EDIT_NAMES: [&str; 12] = [
     "edits", "replace_all", "oldText", "newText", "old_text", "new_text", "old_str", "new_str", "old_string",
     "new_string", "search", "replace",
@@ -21,7 +20,6 @@ pub const EDIT_NAMES: [&str; 12] = [
 pub const CHOSEN: &str = "it is relative to a folder that the server chooses";
 const MOST: usize = 8;
 
-/// What an argument may be for the paths in the other arguments.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BaseHint {
     /// Where the others begin: `cwd`, `repo_path`, whatever is absolute.
@@ -129,7 +127,6 @@ fn has_option_of_elsewhere(text: &str) -> bool {
     })
 }
 
-/// Whether an argument of this name is what is written, not where.
 pub fn is_content(name: &str) -> bool {
     CONTENT.contains(&name) || EDIT_NAMES.contains(&name)
 }

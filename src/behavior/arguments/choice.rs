@@ -104,7 +104,6 @@ pub fn changing(choice: Choice, value: &str) -> Option<Action> {
     if unknown && choice == Choice::Method { Some(Action::Unknown) } else { change }
 }
 
-/// Whether the value is a method of HTTP.
 pub fn is_http(value: &str) -> bool {
     method(&value.trim().to_ascii_uppercase()).is_some()
 }

@@ -51,7 +51,6 @@ impl Effect {
 }
 
 words! {
-    /// The language an argument was read in.
     Language {
         Sql = "sql",
         GraphQl = "graphql",
@@ -106,7 +105,6 @@ impl Meaning {
     }
 }
 
-/// What one argument of one call would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     pub language: Language,

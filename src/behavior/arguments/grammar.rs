@@ -41,7 +41,6 @@ fn gravest(found: impl Iterator<Item = Meaning>) -> Option<Meaning> {
     })
 }
 
-/// What a word does by a table, in the case of that.
 pub(super) fn in_table(table: &'static str, word: &str) -> Option<(Effect, Action)> {
     let (does, _) = words::rows(table).find(|(_, words)| among(word, words))?;
     match does {

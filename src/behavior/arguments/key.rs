@@ -64,7 +64,6 @@ pub struct Key {
 }
 
 impl Key {
-    /// Reads a name.
     pub fn of(name: &str) -> Self {
         let name = name.get(..name.floor_char_boundary(LONGEST)).unwrap_or_default();
         let words = words::of_name(name);
@@ -167,7 +166,6 @@ fn conditions(words: &[&str]) -> Option<Role> {
     (any && !is_named).then_some(Role::Condition)
 }
 
-/// Some of the languages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Languages(u32);
 

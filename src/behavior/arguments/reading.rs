@@ -77,7 +77,6 @@ pub enum Weight {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word(pub usize, pub usize, pub WordKind);
 
-/// What a word was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WordKind {

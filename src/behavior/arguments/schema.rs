@@ -41,7 +41,6 @@ impl<'a> Schema<'a> {
         place
     }
 
-    /// What is under a key.
     pub fn field(&mut self, place: &Schemas<'a>, key: &str) -> (Schemas<'a>, Declared) {
         let mut below = Schemas::default();
         let mut declared = Declared::Free;
@@ -62,7 +61,6 @@ impl<'a> Schema<'a> {
         (below, declared)
     }
 
-    /// What the items of a list are.
     pub fn items(&mut self, place: &Schemas<'a>) -> Schemas<'a> {
         let mut below = Schemas::default();
         for schema in place {

@@ -61,7 +61,6 @@ struct ArgumentReader<'a> {
 /// What is known of a value by the names above it.
 #[derive(Clone, Debug, Default)]
 struct At<'n> {
-    /// The nearest name.
     name: &'n str,
     key: Key,
     /// The address beside it, for the eye.
@@ -85,7 +84,6 @@ impl<'a> ArgumentReader<'a> {
         walk
     }
 
-    /// One value, whatever it is.
     fn value(&mut self, at: &At<'_>, place: &Schemas<'a>, value: &Value, depth: usize) {
         if !self.step(depth) {
             return;
@@ -273,7 +271,6 @@ impl<'a> ArgumentReader<'a> {
         }
     }
 
-    /// Notes what a text would do.
     fn text(&mut self, at: &At<'_>, place: &Schemas<'a>, text: &str, depth: usize) {
         if !self.spend(text.len()) {
             return;

@@ -10,7 +10,6 @@ const WORDS: &str = include_str!("../../../assets/words/hosts.txt");
 /// A longer address always asks, in bytes.
 const LONGEST: usize = 1024;
 
-/// What a text is, as an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Address {
     None,
@@ -68,7 +67,6 @@ fn is_bare(text: &str) -> bool {
         && (is_name || is_number && (goes_on || is_port) || is_port && goes_on || host == "localhost")
 }
 
-/// An address without its scheme.
 fn web(rest: &str) -> Address {
     if rest.len() > LONGEST {
         return Address::Asks("an address longer than 1,024 bytes");

@@ -22,7 +22,6 @@ const ITEMS: usize = 50;
 /// What the tool may be given under a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
-    /// A text to search for.
     pub(super) search: bool,
     /// One `/` in a token.
     pub(super) slash: bool,
@@ -30,7 +29,6 @@ pub(super) struct Takes {
     pub(super) words: bool,
 }
 
-/// Whether a text has the form of one of these roles.
 pub(super) fn fits(text: &str, roles: Roles, takes: Takes) -> bool {
     let has = |role| roles.has(role);
     let is_token = |text: &str| is_token(text) && (!text.contains('/') || takes.slash && !acts(text));
@@ -224,7 +222,6 @@ fn is_format(text: &str) -> bool {
         && text.bytes().filter(|byte| *byte == b'/').count() <= 1
 }
 
-/// Whether a text is one act by itself.
 fn is_act(text: &str) -> bool {
     !text.contains(' ') && choice::is_firm_change(&text.to_lowercase())
 }
@@ -264,7 +261,6 @@ pub(super) fn is_search(text: &str) -> bool {
 /// How many names an outline may have; a statement of more is new as it is.
 const MOST_NAMES: usize = 40;
 
-/// What a text is, as a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StatementForm {
     /// It is none that our readers know.

@@ -191,7 +191,6 @@ fn nouns(tool: &str) -> Vec<String> {
     all
 }
 
-/// The roles of a key with these words, of a tool with these nouns in its name.
 fn roles(key: &str, words: Vec<String>, nouns: &[String]) -> Roles {
     let is_plain = key.len() <= 64 && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
     if !is_plain || secrets::is_secret_key(key) {
@@ -367,12 +366,10 @@ impl Keys {
         )
     }
 
-    /// The reading roles of a key.
     pub fn roles(&self, name: &str) -> Roles {
         self.key(name).roles
     }
 
-    /// Whether this value of a key is known to read.
     pub(super) fn is_known_read(&self, key: &str, value: &Value) -> bool {
         self.given.reads.get(key).is_some_and(|reads| reads.contains(value))
     }

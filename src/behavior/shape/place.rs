@@ -18,7 +18,6 @@ pub struct PathState {
     pub project: Option<String>,
 }
 
-/// What is at the end of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PathKind {
@@ -114,7 +113,6 @@ pub(super) fn judge<'a>(
     }
 }
 
-/// Whether a path is this folder, or lies in it.
 fn is_in(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -455,7 +455,6 @@ impl<'a> NewFinder<'a> {
         self.known.agreed.iter().filter(|other| other.is_like(one) && kind_of(other) == Some(kind)).count()
     }
 
-    /// An agreement about the parameter where we are.
     fn about(&self, at: At<'_>, what: What, value: impl Into<String>) -> Agreement {
         let words = self.pointer.split('/').map(|word| if base::is_index(word) { "*" } else { word });
         Agreement {

@@ -60,7 +60,6 @@ impl Model {
         features.iter().filter_map(|feature| self.weights.get(feature.as_str())).sum::<f32>()
     }
 
-    /// Votes about a definition.
     pub fn vote(&self, tool: &Tool) -> Vote {
         let features = features(tool);
         let sum = self.sum(&features);

@@ -15,7 +15,6 @@ use crate::wire::words::words;
 
 const WORDS: &str = include_str!("../../../assets/words/name.txt");
 
-/// What a verb does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     Reads(Action),
@@ -76,7 +75,6 @@ pub fn vote(tool: &Tool) -> Vote {
     }
 }
 
-/// The act that a name speaks of.
 pub fn of_name(words: &[String]) -> Act {
     // A version says nothing: `list_orders_v1`.
     let versioned =

@@ -12,7 +12,6 @@ use crate::mcp::tool::Tool;
 pub struct Plan {
     /// As its manifest names it: foreign text.
     pub server: String,
-    /// The same as an identifier.
     pub name: String,
     pub tools: Vec<PlannedTool>,
     pub types: Vec<PlannedType>,
@@ -63,7 +62,6 @@ pub struct PlannedField {
     pub doc: Option<String>,
 }
 
-/// A type where it is used.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Use {
     Any,
@@ -80,7 +78,6 @@ pub enum Use {
     Again(String),
 }
 
-/// Plans the types of a server's tools.
 pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note>) {
     let name = type_name(server, "Server");
     // The names that the generated items take, before any type within a schema does.

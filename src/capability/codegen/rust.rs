@@ -99,7 +99,6 @@ fn item(planned: &PlannedType, out: &mut String) {
     }
 }
 
-/// A variant's name, with its text on the wire where that is another.
 fn variant(name: &str, text: &str) -> String {
     let name = escaped(name);
     if name == text {

@@ -92,7 +92,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape without any schema.
     pub const ANY: Self = Self { of: Type::Any, definitions: BTreeMap::new(), cut: false };
 }
 

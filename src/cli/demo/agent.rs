@@ -20,7 +20,6 @@ use crate::cli::error::{Error, Exit};
 /// Arguments of the hidden command `demo-agent`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct AgentArgs {
-    /// Where the agent writes what it does.
     #[arg(long)]
     pub diary: PathBuf,
     /// The server command, usually a wrapped one.
@@ -61,7 +60,6 @@ struct Step {
     otherwise: Option<Box<Step>>,
 }
 
-/// What the agent waits for.
 enum Event {
     Line(String),
     /// The server's pipe ended.

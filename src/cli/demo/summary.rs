@@ -53,7 +53,6 @@ pub(super) fn write(before: &Workspace, after: &Workspace, here: Here<'_>, out: 
     Ok(if verified == ExitCode::SUCCESS { verified } else { ExitCode::FAILURE })
 }
 
-/// An edit before the approval, where there was one.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Edit {

@@ -35,7 +35,6 @@ fn write(path: &Path, content: &str) -> io::Result<()> {
     fs::write(path, content)
 }
 
-/// The tools at work.
 pub(super) struct Tools {
     /// As `tools/list` shows them.
     pub(super) definitions: Value,

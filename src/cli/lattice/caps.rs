@@ -25,10 +25,8 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::{counted, grouped};
 
-/// The signature of each capability, for people.
 type Signatures = BTreeMap<Capability, String>;
 
-/// Lists what one server can do.
 pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Write) -> Exit {
     let caps = Caps::of_tools(&manifest.tools);
     if options.types && !options.json {

@@ -33,7 +33,6 @@ use crate::wire::number::counted;
 
 const DAY: i64 = 24 * 3600 * 1000;
 
-/// Adds a rule.
 pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let (rule, warnings) = match (&options.record, &options.from) {
         (Some(record), _) => match from_record(record, options, site, out)? {
@@ -46,7 +45,6 @@ pub(super) fn run(options: &AddOptions, site: &Site<'_>, out: &mut dyn Write) ->
     write(&Addition { text: rule, warnings, dry_run: options.dry_run }, site, out)
 }
 
-/// A rule to be written.
 pub(super) struct Addition {
     pub(super) text: String,
     pub(super) warnings: Vec<String>,
@@ -85,7 +83,6 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     Ok(ExitCode::SUCCESS)
 }
 
-/// Which past calls a rule would have matched, and which other rule overrides it.
 fn tell_past(
     rule: &Rule,
     draft: &Draft<'_>,
@@ -311,7 +308,6 @@ fn report(found: &Imported, out: &mut dyn Write) -> io::Result<()> {
     found.left.iter().try_for_each(|left| writeln!(out, "#   {}: {}", visible(&left.what), visible(&left.why)))
 }
 
-/// Suggests rules, or writes one of them.
 pub(super) fn run_suggest(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
     let (found, questions) = named(policy, &calls, site.now, options.limit);

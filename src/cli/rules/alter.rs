@@ -28,7 +28,6 @@ use crate::policy::rule::Pending;
 use crate::text::plain::{self, block};
 use crate::wire::number::counted;
 
-/// Removes a rule, and shows what was removed.
 pub(super) fn remove(options: &RuleOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let mut removed = String::new();
     let edit = |text: &str| {
@@ -234,7 +233,6 @@ pub(super) fn check(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut 
     Ok(code)
 }
 
-/// Checks one file; whether it is in order.
 fn check_file(
     place: &PolicyPlace,
     json: bool,

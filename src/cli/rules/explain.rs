@@ -75,7 +75,6 @@ fn looked_up(policy: &Policy, question: &Question<'_>) -> Roots {
     Roots { paths: Paths::Followed(found.real), ..policy.roots.clone() }
 }
 
-/// The call to explain.
 pub(super) struct Call {
     server: String,
     method: Option<String>,
@@ -90,7 +89,6 @@ enum Known {
     Names,
     /// It is a request other than `tools/call`: its method says what it is.
     Request,
-    /// The tool's definition.
     Definition(Box<Tool>),
     /// The tool, as its server described it last.
     Remembered(Box<StoredTool>),
@@ -209,7 +207,6 @@ impl Call {
     }
 }
 
-/// The tool as its server described it last, where one did.
 fn described(places: &Places, server: &str, tool: &str) -> Result<Option<StoredTool>, Error> {
     places.check_state()?;
     let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(None) };

@@ -18,7 +18,6 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
 
-/// Lists the policy.
 pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: Look<'_>, out: &mut dyn Write) -> Exit {
     if options.json {
         return done(json_rows(all(policy).map(|(rule, disabled)| row(rule, disabled)), JsonForm::Array, out));

@@ -37,7 +37,6 @@ impl<'p> Lines<'p> {
         self.places
     }
 
-    /// Each with its number.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Known)> {
         (1..).zip(&self.known)
     }
@@ -48,7 +47,6 @@ impl<'p> Lines<'p> {
         self.known.iter().filter(is_its).filter(|one| one.trouble().is_none()).count()
     }
 
-    /// Those of one tool, as JSON.
     pub(super) fn json(&self, tool: &StoredTool) -> Value {
         let its = self.numbered().filter(|(_, one)| concerns(one, tool));
         its.map(|(number, one)| {
@@ -64,7 +62,6 @@ impl<'p> Lines<'p> {
         .collect()
     }
 
-    /// Prints those of one tool.
     pub(super) fn print(&self, tool: &StoredTool, out: &mut dyn Write) -> io::Result<()> {
         for (is_of_tool, label) in [(true, "agreed to"), (false, "its server")] {
             let its = self

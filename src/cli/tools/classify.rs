@@ -146,7 +146,6 @@ pub(super) struct Verifier {
 }
 
 impl Verifier {
-    /// Starts the command in a shell.
     pub(super) fn start(command: &str) -> Result<Self, Error> {
         let started = Subprocess::start(Command::new("sh").args(["-c", command]), LONGEST);
         let process = started.map_err(|cause| wrong(format!("the classifier could not be started: {cause}")))?;

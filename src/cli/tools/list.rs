@@ -21,7 +21,6 @@ use crate::wire::number::counted;
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 
-/// Lists the tools.
 pub(super) fn run(options: &ToolsListOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let look = Look::here(here).wide(options.look.wide);
     let store = store(here.places)?;
@@ -96,7 +95,6 @@ fn table<'t>(
     Ok(())
 }
 
-/// A tool's badge as its word.
 pub(super) fn badge(known: &StoredTool) -> Row {
     let badge = known.behavior.badge();
     Row::of(record_row::look(badge).0, badge.word())

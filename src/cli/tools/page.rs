@@ -56,7 +56,6 @@ pub(super) fn answer(
     Ok(Next::GoOn)
 }
 
-/// Prints a page.
 pub(super) fn print(page: &Page, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let look = Look::here(here);
     look.print(&strong("The page of ").and_foreign(Tone::Strong, &page.server), out)?;

@@ -71,7 +71,6 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) 
     row
 }
 
-/// One piece of evidence as JSON.
 fn piece(evidence: &Evidence) -> Value {
     json!({ "source": evidence.source, "says": evidence.says.to_string(), "span": evidence.span, "strength": evidence.strength })
 }
@@ -95,7 +94,6 @@ pub(super) fn because(behavior: &Behavior) -> String {
 pub(super) struct Answers<'t>(Option<&'t ToolTally<Exact>>);
 
 impl<'t> Answers<'t> {
-    /// Those of one tool.
     pub(super) fn of(tally: &'t Tally<Exact>, known: &StoredTool) -> Self {
         Self(tally.of_tool(&known.server.name, &known.tool.name))
     }

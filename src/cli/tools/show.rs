@@ -22,7 +22,6 @@ use crate::policy::role::profile_of;
 use crate::text::time;
 use crate::wire::number::grouped;
 
-/// Shows the tools of this name.
 pub(super) fn run(options: &ToolsShowOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let places = here.places;
     let store = store(places)?;
@@ -55,7 +54,6 @@ fn json(change: &Diff) -> serde_json::Value {
     serde_json::json!({ "place": change.place, "before": change.before, "after": change.after })
 }
 
-/// Prints the changes, each with its place, before and after.
 pub(super) fn print_changes(diff: &[Diff], out: &mut dyn Write) -> io::Result<()> {
     for change in diff {
         writeln!(out, "    {}", visible(&change.place))?;

@@ -18,7 +18,6 @@ use crate::policy::rule::Decision;
 use crate::policy::scope::Outside;
 use crate::wire::call::Call;
 
-/// The operator denies a call.
 pub(super) fn denied(held: Held, asking: Asking, word: &OperatorWord, reason: String) -> Next {
     let reply = replies::denied_by_operator(&held.call, &reason);
     let reason = if reason.is_empty() { "denied by the operator".into() } else { reason };

@@ -158,7 +158,6 @@ impl Gate {
         self.out.push(Effect::Ask(Box::new(card)));
     }
 
-    /// Withdraws a held call.
     pub(in crate::gate) fn withdraw(&mut self, number: u64, why: Withdrawal) {
         let next = end::withdraw(&mut self.calls, number, why);
         self.drive(next);
@@ -205,7 +204,6 @@ impl Gate {
         self.out.log.trouble = Some(why);
     }
 
-    /// What the shell has found.
     pub(in crate::gate) fn on_facts(&mut self, ticket: &str, look: u64, found: Findings) {
         let next = look::found(&mut self.calls, ticket, look, found);
         self.drive(next);
@@ -446,7 +444,6 @@ impl Gate {
         }
     }
 
-    /// An operator ends a grant.
     pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
         let Some(card) = self.grants.end(grant) else {
             let why = format!("grant {grant} has ended already");

@@ -63,7 +63,6 @@ fn spoken(analysis: &Analysis) -> String {
     }
 }
 
-/// What the tool does by its identity.
 fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&Findings>) -> String {
     let identity = behavior.identity;
     let object = match object(identity.output_domain) {

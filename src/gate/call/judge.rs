@@ -355,7 +355,6 @@ fn judge_inside(
     Judged { effect, ruling, near, wanted, inside, described: None, ..inner }
 }
 
-/// Where no path was looked at yet.
 static NOTHING_SEEN: PathStates = PathStates::new();
 
 /// Judges a call by what is known of its tool (`None`: the server has not described it), at one time of day.
@@ -470,7 +469,6 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     }
 }
 
-/// A ruling, and what it rests on.
 struct Ruled {
     ruling: Ruling,
     awaits_look: bool,

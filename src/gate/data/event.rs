@@ -36,7 +36,6 @@ pub enum Side {
 /// A console, as the link numbers them.
 pub type ConsoleId = u64;
 
-/// An operator at a console.
 #[derive(Clone, Debug)]
 pub struct Operator {
     pub who: Arc<str>,
@@ -64,61 +63,108 @@ pub enum Signature {
 #[derive(Debug)]
 pub enum Event {
     /// The first message other than a probe is about to come: from here on there is something to record.
-    Started { server: Arc<str>, command: Vec<String>, pid: u32 },
-    /// A line from the host.
+    Started {
+        server: Arc<str>,
+        command: Vec<String>,
+        pid: u32,
+    },
     HostLine(Line),
     /// A line from the host beyond the cap; its bytes are gone.
-    HostOverlong { head: Vec<u8>, bytes: u64, cap: usize },
+    HostOverlong {
+        head: Vec<u8>,
+        bytes: u64,
+        cap: usize,
+    },
     /// The host ended in mid-line; those bytes are dropped.
-    HostPartial { bytes: u64 },
-    /// A whole line from the server.
+    HostPartial {
+        bytes: u64,
+    },
     ServerLine(Line),
     /// A line of the server streamed past, too long to buffer.
-    ServerStreamed { gist: Gist, bytes: u64, digest: StreamDigest },
-    /// An operator decided.
+    ServerStreamed {
+        gist: Gist,
+        bytes: u64,
+        digest: StreamDigest,
+    },
     Decided(OperatorWord, OperatorVerdict, Signature),
-    /// An operator edited the arguments.
-    Edited { word: OperatorWord, arguments: String },
+    Edited {
+        word: OperatorWord,
+        arguments: String,
+    },
     /// A console shows these bytes: what they would touch may have changed since.
-    Looked { ticket: String, digest: Digest },
+    Looked {
+        ticket: String,
+        digest: Digest,
+    },
     /// An operator needs more time.
     Extended(OperatorWord),
     /// The log has an entry.
     Recorded(Receipt),
     /// The log could not take an entry.
-    RecordFailed { entry: u64, why: Arc<str> },
+    RecordFailed {
+        entry: u64,
+        why: Arc<str>,
+    },
     /// Another policy is in force, with its banner.
     PolicyChanged(Arc<Policy>),
     /// What a call would touch on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
-    Facts { ticket: String, look: u64, found: Findings },
+    Facts {
+        ticket: String,
+        look: u64,
+        found: Findings,
+    },
     /// What the approvers said of a call: the answer to [`crate::gate::data::effect::Effect::Consult`].
-    Consulted { ticket: String, consult: u64, opinions: Vec<Opinion> },
+    Consulted {
+        ticket: String,
+        consult: u64,
+        opinions: Vec<Opinion>,
+    },
     /// An operator approved a call, and calls like it for a while.
     Granted(OperatorWord, GrantTerms, Signature),
     /// An operator said what the tool of a call is.
     Pinned(OperatorWord, ToolWord),
-    /// An operator ended a grant.
-    GrantEnded { grant: String, operator: Operator },
-    /// An operator accepted a changed policy file, as it was shown.
-    PolicyAccepted { file: String, digest: Digest, operator: Operator },
+    GrantEnded {
+        grant: String,
+        operator: Operator,
+    },
+    PolicyAccepted {
+        file: String,
+        digest: Digest,
+        operator: Operator,
+    },
     /// The pins of this server were read, or were reviewed elsewhere: these are the pins now.
     Reviewed(Box<Pins>),
     /// The time asked for has come.
     Woke,
     /// A console attached; `attached` is how many there are now.
-    Attached { who: Arc<str>, attached: usize },
+    Attached {
+        who: Arc<str>,
+        attached: usize,
+    },
     /// A console went away; `attached` is how many are left.
-    Detached { who: Arc<str>, attached: usize },
+    Detached {
+        who: Arc<str>,
+        attached: usize,
+    },
     /// Someone who may not decide tried to connect.
-    Intruded { what: String },
+    Intruded {
+        what: String,
+    },
     /// All waiting input was handled: there is time for a piece of the work that is left.
     GoOn,
     /// The server reads nothing more; what it still writes is relayed.
-    ServerInputClosed { how: String },
+    ServerInputClosed {
+        how: String,
+    },
     /// One end is gone. For the server: how it ended.
-    Closed { side: Side, how: String },
+    Closed {
+        side: Side,
+        how: String,
+    },
     /// A signal told the wrapper to stop.
-    Shutdown { why: String },
+    Shutdown {
+        why: String,
+    },
 }
 
 /// What an operator said with a held call, and where; it counts once the log has it.

@@ -84,7 +84,6 @@ words! {
         Folder = "folder",
         /// A device, a pipe, a socket: not looked into.
         Other = "other",
-        /// Not known.
         #[default]
         Unseen = "unseen",
     }

@@ -18,7 +18,6 @@ pub struct Approver {
     pub may: May,
 }
 
-/// What an approver may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum May {
     Tighten,
@@ -39,7 +38,6 @@ pub struct Opinion {
 }
 
 impl Opinion {
-    /// The ruling, where this opinion decides.
     pub fn ruling(&self) -> Ruling {
         let says = match (self.failed, self.decision) {
             (true, _) => "gave no answer, so it asks",

@@ -95,10 +95,12 @@ pub enum Arrival {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "pin", rename_all = "kebab-case")]
 pub enum PinState {
-    /// It is the trusted one.
     Trusted,
     /// Another was trusted. `was` is what that one was concluded to be.
-    Changed { version: u64, was: Option<Identity> },
+    Changed {
+        version: u64,
+        was: Option<Identity>,
+    },
     /// It is not reviewed yet, and this server is not trusted on first sight.
     Unreviewed,
     /// The server added it after its first session, and it is not reviewed yet.
@@ -126,7 +128,6 @@ pub enum UpdateKind {
 }
 
 impl Pins {
-    /// Pins that are still to be read.
     pub fn awaited() -> Self {
         Self { arrival: Arrival::Awaited, ..Self::default() }
     }
@@ -188,7 +189,6 @@ impl Pin {
         self.said.filter(|_| self.trusted.as_ref() == Some(digest))
     }
 
-    /// The state of a definition by this pin.
     pub fn state_of(&self, digest: Digest) -> PinState {
         if self.trusted == Some(digest) {
             PinState::Trusted

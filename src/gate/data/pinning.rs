@@ -17,11 +17,9 @@ pub struct PinOffer {
     pub remembers: Remembers,
 }
 
-/// What there is to say of the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolOffer {
-    /// It is proven to read.
     Proven,
     /// No operator has confirmed yet that it reads.
     Likely,
@@ -49,7 +47,6 @@ pub enum ToolWord {
 }
 
 impl ToolWord {
-    /// The word in records.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reads => "it reads",
@@ -63,10 +60,8 @@ impl ToolWord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pinning {
     pub tool: String,
-    /// The digest of the definition.
     pub definition: Digest,
     /// What the definition was concluded to be when this was said.
     pub is: Identity,
-    /// What it is said to be.
     pub says: Identity,
 }

@@ -14,7 +14,6 @@ use crate::policy::rule::{Decision, Pending};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
-/// How a held call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallEnd {
     pub ticket: String,
@@ -93,7 +92,6 @@ words! {
         Request = "request",
         Notification = "notification",
         Response = "response",
-        /// A line that was refused.
         Refused = "refused",
     }
 }
@@ -147,7 +145,6 @@ pub struct KnownTool {
     pub pin: PinState,
 }
 
-/// What the operator decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum OperatorVerdict {
@@ -161,7 +158,6 @@ pub enum OperatorVerdict {
 }
 
 impl OperatorVerdict {
-    /// The word in records.
     pub fn word(&self) -> VerdictWord {
         match self {
             Self::Approve { .. } => VerdictWord::Approve,

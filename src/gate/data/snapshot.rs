@@ -122,7 +122,6 @@ impl Snapshot {
         Digest::of(&serde_json::to_vec(&shown).unwrap_or_default())
     }
 
-    /// The badge of the call.
     pub fn badge(&self) -> Badge {
         let reads = self.identity.mutability == Mutability::Pure;
         if reads && !self.new.is_empty() { Badge::Likely } else { Badge::of(self.identity.mutability, self.confidence) }
@@ -137,7 +136,6 @@ pub struct Safe {
     pub session: Check,
 }
 
-/// One check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     pub state: CheckState,
@@ -145,7 +143,6 @@ pub struct Check {
     pub what: String,
 }
 
-/// The state of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {

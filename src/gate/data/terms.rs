@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::signing::statement::{Said, SignedWord};
 use crate::wire::digest::Digest;
 
-/// What is granted, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantTerms {
     pub covers: Covers,
@@ -78,7 +77,6 @@ pub struct GrantCard {
     /// `grant:1`: what records and rulings name as the rule; no rule of a file can be called so.
     pub id: String,
     pub tool: String,
-    /// The digest of the definition that it was given for.
     pub definition: Digest,
     pub terms: GrantTerms,
     /// Who gave it, with which call.

@@ -26,7 +26,6 @@ use crate::wire::call::Call;
 /// How many characters of a request's target are recorded.
 const TARGET: usize = 200;
 
-/// What a call's entries have in common.
 fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
     let mut entry = out.entry(kind);
     entry.ticket = Some(Arc::clone(&held.ticket));
@@ -59,7 +58,6 @@ pub(in crate::gate) fn asked(context: Context<'_>, held: &Held, judged: &Judged)
     entry
 }
 
-/// The one decision of a call.
 pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Decided) -> Entry {
     let (judged, verdict) = (decided.judged(), decided.verdict());
     let mut entry = of_call(context.out, Kind::Decision, held, judged);

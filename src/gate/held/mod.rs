@@ -40,7 +40,6 @@ use crate::wire::line::Line;
 /// A held call, whatever it waits for.
 #[derive(Debug)]
 pub struct Held {
-    /// The number in its ticket.
     pub number: u64,
     pub ticket: Arc<str>,
     pub call: Box<Call>,
@@ -50,19 +49,16 @@ pub struct Held {
     pub asked: AskRecord,
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
-    /// How its host waits for it.
     pub wait: HostWait,
     /// What was found out about it since it came.
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
     pub asked_again: Option<&'static str>,
-    /// Approvals that were signed while it waits for more of them.
     pub signed: Vec<SignedApproval>,
     /// How many signatures were taken for it, also those that count no longer: each card has a challenge of its own.
     pub challenges: u64,
 }
 
-/// A signed approval, and what it is worth.
 #[derive(Debug)]
 pub struct SignedApproval {
     pub verdict: SignedVerdict,
@@ -416,13 +412,11 @@ pub struct Judged {
     /// What each leaf of the arguments is, what is new first, if the call only reads. Names in it are foreign text.
     pub explained: String,
     pub effect: String,
-    /// What it acts on.
     pub target: Option<Arc<str>>,
     /// What must be looked at before this ruling counts.
     pub wanted: Look,
     /// Whether a grant may cover it once the files in `wanted` were looked at.
     pub awaits_look: bool,
-    /// The approver that decided, where one did.
     pub by_approver: Option<String>,
     /// If the ruling asks: the rules for this tool that did not decide, the nearest first.
     pub near: Vec<Near>,

@@ -15,7 +15,6 @@ use crate::wire::line::Line;
 pub(in crate::gate) enum Next {
     /// Its tool's description is looked for.
     Describe(Held, Describing),
-    /// The server is asked for its tools.
     AskServer(Held, Describing),
     /// It is judged by its tool's description; the server may have given none.
     Judge(Held, InSession, Option<Arc<Described>>),
@@ -27,13 +26,11 @@ pub(in crate::gate) enum Next {
     Consult(Held, Case, Vec<String>),
     /// The ruling is final.
     Act(Held, Case),
-    /// The operator is asked.
     Ask(Held, Case),
     /// A person has approved the card. The shell has looked again, and this is what has changed since.
     Confirm(Held, Approval, Option<&'static str>),
     /// A person has approved the card, and the shell looks whether all is as it was shown.
     LookAgain(Held, Approval),
-    /// It is approved.
     Approve(Held, Approval),
     /// The decision goes to the log.
     Decide(Held, Decided),
@@ -49,7 +46,6 @@ pub(in crate::gate) enum Next {
     Refuse(Held, Denial),
     /// It ends without a decision that counts.
     Withdraw(Held, Option<Box<Judged>>, Withdrawal),
-    /// It waits.
     Wait(Held, Stage),
     /// It has ended, or there was none.
     Done,

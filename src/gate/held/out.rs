@@ -60,7 +60,6 @@ pub struct Log {
 pub struct Heading {
     pub server: Arc<str>,
     pub session: Arc<str>,
-    /// The digest of the policy in force.
     pub policy: Digest,
     /// The wrappers that this one was started underneath.
     pub above: Vec<String>,

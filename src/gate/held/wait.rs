@@ -15,7 +15,6 @@ pub const MOST: u64 = 8;
 /// gave it.
 const PREFIX: &str = "mcp-approve:";
 
-/// The heartbeats of one held call.
 #[derive(Clone, Copy, Debug)]
 pub struct Heartbeat {
     /// When the next one is sent (monotonic microseconds).
@@ -23,7 +22,6 @@ pub struct Heartbeat {
     pub sent: u32,
 }
 
-/// How a host waits for a held call.
 #[derive(Debug, Default)]
 pub struct HostWait {
     /// `None` where the host gave no progress token.

@@ -192,7 +192,6 @@ pub(in crate::gate) fn hold_inside(
     renamed.map(Box::new)
 }
 
-/// The same requests inside the same answer under another id.
 fn inside_renamed(call: &Call, id: &Id, (to, era): (AnswerTo, Option<&str>)) -> Option<Call> {
     let line = rename::with_id(call.line(), id)?;
     let inputs = inputs::read(line.content()).ok()??;

@@ -30,11 +30,8 @@ use crate::wire::{inputs, message, reply};
 #[derive(Debug)]
 pub(in crate::gate) enum Screened {
     Passes(Line),
-    /// An answer passes with the requests in it.
     PassesWith(Box<Call>),
-    /// The request is held.
     Holds(Box<Call>),
-    /// The requests in an answer are held, and the answer with them.
     HoldsAnswer(Box<Call>, AnswerTo, Option<&'static str>),
     /// No rule can decide on it, for this reason.
     Drops(String, Line),

@@ -24,7 +24,6 @@ use crate::wire::task;
 /// How a line that passes reaches the host: as the server wrote it, or as a line of ours.
 type HowRelayed = fn(Line) -> Relay;
 
-/// A line of the server, by what follows from it.
 #[derive(Debug)]
 enum ServerLine {
     /// A host could take it for the answer to a call that the server was never asked.

@@ -33,7 +33,6 @@ enum Knowledge {
     Whole,
 }
 
-/// What is known of a tool.
 pub enum ToolLookup {
     /// This is it.
     Found(Arc<Described>),
@@ -43,7 +42,6 @@ pub enum ToolLookup {
     AskServer,
 }
 
-/// The catalog of one server.
 #[derive(Default)]
 pub struct Catalog {
     /// As described since the last announced change.

@@ -14,7 +14,6 @@ use crate::gate::data::report::KnownTool;
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 
-/// One described tool.
 pub struct Described {
     pub tool: Tool,
     pub digest: Digest,

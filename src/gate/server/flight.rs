@@ -110,7 +110,6 @@ const CONTINUATIONS: usize = 64;
 /// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
 const FLIGHTS: usize = 20_000;
 
-/// All calls in flight.
 #[derive(Debug, Default)]
 pub struct Flights {
     /// Boxed, so that moving entries within the tree is cheap.

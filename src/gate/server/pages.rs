@@ -29,7 +29,6 @@ pub struct Pages {
 /// When the host gets a page that it asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relaying {
-    /// At once.
     #[default]
     AtOnce,
     /// Once it was read, without the tools outside the scope.
@@ -44,7 +43,6 @@ pub struct Whole {
     pub tools: Vec<Option<(String, Digest)>>,
 }
 
-/// A page as it was received.
 struct Received {
     id: Id,
     failed: bool,
@@ -73,7 +71,6 @@ pub struct Listing {
     pub own: Option<Own>,
 }
 
-/// A question of our own.
 pub struct Own {
     /// For all pages together, in monotonic microseconds.
     pub until: u64,
@@ -82,13 +79,9 @@ pub struct Own {
 }
 
 pub enum Step {
-    /// There is nothing to read.
     Nothing,
-    /// Some tools of a page. It may have more.
     Tools(Vec<Tool>),
-    /// A page is read to its end.
     End { listing: Option<Listing>, next_cursor: Option<String>, whole: Option<Whole> },
-    /// The answer is not a page.
     NoPage(Option<Listing>),
 }
 

@@ -34,7 +34,6 @@ pub struct Past {
     pub lines: Vec<String>,
     /// How often it came before.
     pub times: usize,
-    /// The latest ticket it had.
     pub latest: Option<String>,
 }
 

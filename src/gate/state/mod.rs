@@ -30,7 +30,6 @@ pub struct DescribeQueue {
 /// What the server answered when we asked for its tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOutcome {
-    /// It was not asked.
     NotAsked,
     Given,
     NoList,
@@ -63,7 +62,6 @@ pub enum Answered {
     Once,
 }
 
-/// Whether the wrapper has to stop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum WrapperEnd {
     #[default]
@@ -137,7 +135,6 @@ impl Host {
         }
     }
 
-    /// The same in words for people.
     pub fn words(&self, call: &Call) -> Option<String> {
         self.of(call).map(|(name, version)| [name, " ", version].concat())
     }

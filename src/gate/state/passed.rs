@@ -21,7 +21,6 @@ const DIGESTS: usize = 16;
 const SINGLE: u32 = 256;
 
 words! {
-    /// What a line that passes is.
     Form {
         Request = "request",
         Notification = "notification",

@@ -69,7 +69,6 @@ impl Refusals {
         self.runs.extract_if(.., |(_, run)| over(run)).map(|(_, run)| run).filter(|run| run.lines > 0).collect()
     }
 
-    /// All runs, at the end.
     pub fn all(&mut self) -> Vec<Run> {
         std::mem::take(&mut self.runs).into_iter().map(|(_, run)| run).filter(|run| run.lines > 0).collect()
     }

@@ -24,7 +24,6 @@ pub struct DeclaredRoots {
     asked: VecDeque<Id>,
     /// Each root as the words of its path. Empty until the host has named one.
     roots: Vec<Vec<String>>,
-    /// The same as paths.
     folders: Vec<String>,
 }
 
@@ -34,7 +33,6 @@ struct Root {
 }
 
 impl DeclaredRoots {
-    /// The server asks the host for its roots.
     pub fn server_asks(&mut self, id: Id) {
         if self.asked.len() == MOST {
             self.asked.pop_front();
@@ -58,7 +56,6 @@ impl DeclaredRoots {
         }
     }
 
-    /// Each root as a path.
     pub fn folders(&self) -> &[String] {
         &self.folders
     }

@@ -65,7 +65,6 @@ pub(in crate::gate) fn leave_unanswered(waiting: &mut Waiting, held: &Held, now:
     }
 }
 
-/// A task is over, with this answer to its call.
 pub(in crate::gate) fn end_task(waiting: &mut Waiting, id: &str, reply: Line, now: i64) {
     let status = match End::read(reply.content()) {
         Some(End::Result(_)) => Status::Completed,

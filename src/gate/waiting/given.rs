@@ -66,7 +66,6 @@ impl<T> Kept<T> {
         self.by_id.is_empty()
     }
 
-    /// Keeps one until this time.
     pub fn keep(&mut self, id: &str, until: u64) {
         if let Some(entry) = self.by_id.get_mut(id) {
             entry.until = until;
@@ -88,7 +87,6 @@ impl<T> Kept<T> {
         due.into_iter().map(|(_, kept)| kept).collect()
     }
 
-    /// When the first is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.by_id.values().map(|entry| entry.until).min()
     }
@@ -167,7 +165,6 @@ impl Questions {
         Self { prefix: format!("mcp-approve:{hidden}:"), asked: 0, open: None }
     }
 
-    /// Opens a question.
     pub fn ask(&mut self, form: ShownForm) -> &OpenForm {
         self.asked += 1;
         let id = format!("{}{}", self.prefix, self.asked);
@@ -179,7 +176,6 @@ impl Questions {
         self.open.take_if(|open| id.as_text() == Some(&open.id)).map(|open| open.form)
     }
 
-    /// Whether an id is one of ours, answered or not.
     pub fn is_ours(&self, id: &Id) -> bool {
         id.as_text().is_some_and(|text| text.starts_with(&self.prefix))
     }

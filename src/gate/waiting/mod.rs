@@ -95,7 +95,6 @@ impl Waiting {
         calls
     }
 
-    /// When the next of them is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.returns.wake_at().into_iter().chain(self.tasks.wake_at()).min()
     }

@@ -17,7 +17,6 @@ use crate::wire::reply::{INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
 use crate::wire::task::{End, Form};
 use crate::wire::{rename, reply, task};
 
-/// What a request about a task of ours leads to.
 #[derive(Debug)]
 pub(in crate::gate) enum TaskStep {
     Answer(Line),

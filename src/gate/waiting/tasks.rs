@@ -40,7 +40,6 @@ pub struct Tasks {
     asking: HashSet<String>,
 }
 
-/// One task.
 #[derive(Debug)]
 pub struct Task {
     pub ticket: Arc<str>,
@@ -54,7 +53,6 @@ pub struct Task {
     pub waiting: Vec<Plain>,
 }
 
-/// How far a task is.
 #[derive(Debug)]
 pub enum Progress {
     /// The call of this number is held.

@@ -24,7 +24,6 @@ const SERVERS: &[&str] = &[
 ];
 const HIDES_SERVERS: &str = "it hides the other servers, and a rule cannot do that";
 
-/// Reads the settings.
 pub(super) fn claude(settings: &Value) -> Result<Imported, NotTheirs> {
     let permissions = settings.get("permissions");
     if permissions.is_none() && !SERVERS.iter().any(|key| settings.get(key).is_some()) {
@@ -269,7 +268,6 @@ fn cursor_server(found: &mut Imported, name: &str, server: &Value) {
     }
 }
 
-/// Reads the settings.
 pub(super) fn zed(settings: &Value) -> Result<Imported, NotTheirs> {
     // Until 2025 it was called so.
     let agent = settings.get("agent").or_else(|| settings.get("assistant"));

@@ -21,7 +21,6 @@ use crate::policy::when::{About, Decimal, Length, Predicate, Test};
 const KEYS: &[&str] =
     &["arg", "eq", "in", "glob", "under", "lt", "gt", "len", "present", "absent", "hazard", "effect", "sql", "rate"];
 
-/// Reads a list of predicates.
 pub(super) fn read_all<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>, key: &str) -> Vec<Predicate> {
     reading.check_list(value, key, &format!("a list: {key} = [{{ arg = \"path\", under = \"~/scratch\" }}]"));
     let mut found = Vec::new();
@@ -228,7 +227,6 @@ pub(super) fn count(value: &Spanned<DeValue<'_>>) -> Option<usize> {
     usize::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
-/// What an example is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Example {
     Matches,
@@ -244,7 +242,6 @@ impl Example {
     }
 }
 
-/// Reads a list of examples.
 pub(super) fn read_examples<'t>(
     reading: &mut Reading<'t>,
     value: &Spanned<DeValue<'t>>,

@@ -161,7 +161,6 @@ pub fn plainly_changes(text: &str) -> bool {
     })
 }
 
-/// Whether a text begins as a query does.
 pub fn begins(text: &str) -> bool {
     among(&outline::head(text), "SELECT DESCRIBE EXPLAIN SHOW DESC PRAGMA TABLE VALUES WITH")
 }

@@ -7,7 +7,6 @@ use similar::{ChangeTag, TextDiff};
 use crate::gate::data::facts::{Facts, FileKind, TEXT};
 use crate::wire::number::counted;
 
-/// One change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FileChange<'a> {
     /// Content for a path: `old` is what is there, where that was seen.
@@ -41,7 +40,6 @@ pub enum How {
 }
 
 impl<'a> FileChange<'a> {
-    /// Where content would come to.
     pub fn content_target(&self) -> Option<&'a Facts> {
         match self {
             Self::Content { target, .. } | Self::NoMatch { target, .. } => Some(*target),
@@ -49,7 +47,6 @@ impl<'a> FileChange<'a> {
         }
     }
 
-    /// Whether it is about this path.
     pub fn concerns(&self, one: &Facts) -> bool {
         let is = |other: &Facts| std::ptr::eq(one, other);
         match self {

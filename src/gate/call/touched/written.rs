@@ -31,7 +31,6 @@ pub(super) struct Writing<'a> {
 }
 
 impl<'a> Writing<'a> {
-    /// Nothing is written yet.
     pub(super) fn of(action: Action) -> Self {
         Self { action, written: HashMap::new(), work: WORK }
     }
@@ -158,7 +157,6 @@ fn is_plain(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Whether a path is in a list.
 pub(super) fn is_listed(one: &Facts) -> bool {
     one.argument.rsplit('/').next().is_some_and(is_index)
 }
