@@ -44,7 +44,7 @@
 //! # Twenty minutes
 //!
 //! Follow one `tools/call` that is asked. Each step is a function of what it needs and returns what comes next
-//! ([`gate::held::next`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
+//! ([`gate::held`]); [`gate::call::drive`] is the loop around them, the only file that knows their order.
 //!
 //! 1. [`interpose::wrapper`] reads the host's pipe, and [`wire::message`] cuts it into lines. [`gate`] takes each as an event.
 //! 2. [`gate::lines::host`] has the line read by `message`, and acts on what it is: a call is held where [`mcp::lifecycle`] says

@@ -29,17 +29,16 @@ use data::report::{KnownTool, Status, WaitingCall};
 use data::snapshot::Snapshot;
 use deadline::GRACE;
 use grants::Grants;
-use held::next::Next;
 use held::out::{Heading, Out};
 use held::table::Calls;
-use held::{Approved, Asking, Describing, Held, Opening, Stage, StageKind, Verdict, Withdrawal, replies};
+use held::{Approved, Asking, Describing, Held, Next, Opening, Stage, StageKind, Verdict, Withdrawal, replies};
 use lines::answer;
 use server::catalog::Catalog;
 use server::discovery::Discovery;
 use server::flight::Flights;
 use server::pages::ListReply;
 use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd};
-use waiting::{Waiting, come_back, form, heartbeats};
+use waiting::{Waiting, come_back, form};
 
 use crate::audit::agreed;
 use crate::audit::record::{By, Kind};
@@ -259,7 +258,7 @@ impl Gate {
             self.withdraw(number, why);
         }
         self.out.wake_by(self.waiting.wake_at());
-        heartbeats::send(&self.waiting, &mut self.calls, &mut self.out);
+        come_back::send(&self.waiting, &mut self.calls, &mut self.out);
         self.out.wake_by(self.catalog.wake_at());
     }
 

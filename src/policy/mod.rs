@@ -24,5 +24,4 @@ pub mod scope;
 pub mod terms;
 pub mod under;
 pub mod when;
-mod wording;
 pub mod written;

@@ -10,9 +10,9 @@ use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
 use mcp_approve::gate::data::pin::{Other, PinState, Pins, UpdateKind};
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::deadline::{hold, is_bare, silence};
-use mcp_approve::gate::held::caller;
+use mcp_approve::gate::held::retry;
 use mcp_approve::gate::state::ServerEnd;
-use mcp_approve::gate::state::refusals::{Recorded, Refusals};
+use mcp_approve::gate::state::passed::{Recorded, Refusals};
 use mcp_approve::gate::waiting::given::Kept;
 use mcp_approve::gate::waiting::question::{FormAnswer, answer, answer_inside};
 use mcp_approve::mcp::tool::Tool;
@@ -218,7 +218,7 @@ fn a_reason_whose_window_is_over_is_recorded_whole_anew() {
 #[test]
 fn hosts_tell_who_asks() {
     let told =
-        |meta| caller::of(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
+        |meta| retry::of(Some(meta)).into_iter().map(|(word, text)| format!("{word}={text}")).collect::<Vec<_>>();
     assert_eq!(told(r#"{"claudecode/toolUseId":"toolu_1"}"#), ["host's call=toolu_1"]);
     let codex = r#"{"callId":"c","threadId":"t","x-codex-turn-metadata":{"turn_id":7},"progressToken":1}"#;
     assert_eq!(told(codex), ["thread=t", "turn=7", "host's call=c"]);
@@ -226,8 +226,8 @@ fn hosts_tell_who_asks() {
     assert_eq!(told(r#"{"acme.dev/userId":"ada"}"#), ["user=ada"]);
     assert!(told("[1]").is_empty());
     let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-    assert_eq!(caller::traceparent(Some(&format!(r#"{{"traceparent":"{trace}"}}"#))).as_deref(), Some(trace));
-    assert_eq!(caller::traceparent(Some(r#"{"traceparent":"00-x"}"#)), None);
+    assert_eq!(retry::traceparent(Some(&format!(r#"{{"traceparent":"{trace}"}}"#))).as_deref(), Some(trace));
+    assert_eq!(retry::traceparent(Some(r#"{"traceparent":"00-x"}"#)), None);
 }
 
 #[test]

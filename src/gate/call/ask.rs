@@ -4,8 +4,8 @@
 use crate::audit::record::By;
 use crate::gate::call::judge;
 use crate::gate::data::event::OperatorWord;
+use crate::gate::held::Next;
 use crate::gate::held::context::Context;
-use crate::gate::held::next::Next;
 use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{

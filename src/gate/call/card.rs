@@ -5,11 +5,11 @@ use crate::behavior::arguments::reading::Reading;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::Mutability;
-use crate::gate::call::{pinning, signed};
+use crate::gate::call::{grant, signed};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
 use crate::gate::held::context::Context;
-use crate::gate::held::{Held, Inside, Judged, caller};
+use crate::gate::held::{Held, Inside, Judged, retry};
 use crate::gate::waiting::form;
 use crate::mcp::tool::Tool;
 use crate::signing::grade::Needs;
@@ -33,7 +33,7 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         identity: judged.behavior.identity,
         confidence: judged.behavior.confidence,
         new: new(&judged.behavior),
-        offer: pinning::offer(judged, &context.rules.policy),
+        offer: grant::offer(judged, &context.rules.policy),
         content_type: judged.behavior.content_type,
         evidence: judged.behavior.evidence.to_vec(),
         disputed: judged.behavior.disputed,
@@ -53,7 +53,7 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         arrived: held.arrived.wall,
         deadline: held.deadline_at(),
         host: context.host.words(&held.call),
-        caller: caller::of(held.call.meta_text()),
+        caller: retry::of(held.call.meta_text()),
         danger: judged.danger.clone(),
         edited_from: held.original.as_ref().map(|original| original.digest),
         original_arguments: held.original.as_ref().map(|original| original.arguments.clone()),

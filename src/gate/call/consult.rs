@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::gate::config::Config;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::opinion::{Approver, Opinion};
-use crate::gate::held::next::Next;
+use crate::gate::held::Next;
 use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{Case, Consulting, Held, Judged, StageKind as _, entries};

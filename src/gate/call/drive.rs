@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::{ask, card, consult, end, forward, grant, judge, look, pinning, signed};
+use crate::gate::call::{ask, card, consult, end, forward, grant, judge, look, signed};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
 use crate::gate::data::facts::Findings;
@@ -16,8 +16,8 @@ use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::Next;
 use crate::gate::held::context::Context;
-use crate::gate::held::next::Next;
 use crate::gate::held::{
     Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Stage, StageKind,
     Verdict, Withdrawal, Withdrawn, entries, replies,
@@ -196,7 +196,7 @@ impl Gate {
 
     /// The log could not take an entry: nothing follows from it.
     pub(in crate::gate) fn on_record_failed(&mut self, entry: u64, why: Arc<str>) {
-        pinning::word_failed(&mut self.out, entry, &why);
+        grant::word_failed(&mut self.out, entry, &why);
         let number = self.calls.by_entry(entry);
         if let Some((held, stage)) = number.and_then(|number| self.calls.take::<Stage>(number)) {
             end::not_recorded((&held, &stage), &why, &self.host, &mut self.waiting, &mut self.out);
@@ -388,7 +388,7 @@ impl Gate {
             return ask::report_late(&self.calls, &mut self.out, word, tool_word.word());
         };
         let Some(offer) =
-            pinning::offer(&asking.case.judged, &self.rules.policy).filter(|offer| pinning::offers(offer, tool_word))
+            grant::offer(&asking.case.judged, &self.rules.policy).filter(|offer| grant::offers(offer, tool_word))
         else {
             self.calls.put(held, asking);
             return self.out.refuse_word(word, "this call is not asked only for that; the card says why it is asked");
@@ -419,10 +419,10 @@ impl Gate {
             if let Some(says) = says {
                 let tool = held.call.name().to_owned();
                 let says = Pinning { tool, definition: described.digest, is, says };
-                pinning::record(&mut self.out, (&held, word), says);
+                grant::record_pinning(&mut self.out, (&held, word), says);
             }
             for one in agreed {
-                pinning::record_agreement(&mut self.out, (&held, word), self.catalog.fingerprint(), one);
+                grant::record_agreement(&mut self.out, (&held, word), self.catalog.fingerprint(), one);
             }
         }
         match tool_word {

@@ -2,12 +2,12 @@
 //! where an answer is due, and the consoles learn that it no longer waits.
 
 use crate::audit::record::{By, VerdictWord};
-use crate::gate::held::next::{Next, Stopped};
 use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::{
     Deciding, Denial, Held, Judged, Stage, StageKind as _, Verdict, Withdrawal, Withdrawn, entries, replies,
 };
+use crate::gate::held::{Next, Stopped};
 use crate::gate::state::{Ends, Host};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::answer::{answer, leave_unanswered};

@@ -17,19 +17,19 @@ use crate::behavior::hazards::{Hazard, HazardKind, reading};
 use crate::behavior::request::{Carried, carried, of_request};
 use crate::behavior::shape::{self, Keys, Known, PathStates};
 use crate::behavior::taxonomy::{Badge, Mutability};
-use crate::gate::call::danger::{care, danger};
 use crate::gate::call::judgement::{
     self, EXPLAINED, by_method, check_schema, first_use, followed, is_too_much, join, mismatch, near, outside, recent,
     unread, unread_request, within,
 };
+use crate::gate::call::touched::{care, danger};
 use crate::gate::call::{consult, effect_line, look};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::facts::Look;
 use crate::gate::data::pin::PinState;
 use crate::gate::grants::{GrantQuestion, Grants, Loosened};
+use crate::gate::held::Next;
 use crate::gate::held::context::Context;
-use crate::gate::held::next::Next;
 use crate::gate::held::out::Out;
 use crate::gate::held::retry::{self, Retry};
 use crate::gate::held::{

@@ -17,7 +17,7 @@ use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::held::context::Context;
 use crate::gate::held::retry::Retry;
-use crate::gate::held::{Judged, Seen, caller};
+use crate::gate::held::{Judged, Seen, retry};
 use crate::gate::server::described::Described;
 use crate::mcp::lifecycle::Revision;
 use crate::mcp::meta::{Carries, unknown_meta};
@@ -176,7 +176,7 @@ pub(super) fn meta(call: &Call, context: Context<'_>, behavior: &mut Behavior) {
         .or(context.host.lifecycle.host().map(|(name, _)| name))
         .unwrap_or_default();
     let unknown = unknown_meta(&members, context.host.lifecycle.revision().filter(|_| !call.is_modern()));
-    let unknown = unknown.into_iter().filter(|(key, carries)| *carries != Carries::Plain || !caller::says_who(key));
+    let unknown = unknown.into_iter().filter(|(key, carries)| *carries != Carries::Plain || !retry::says_who(key));
     for (key, carries) in unknown {
         let one = match carries {
             Carries::Plain => Agreement { key: key.clone(), ..Agreement::of_server(What::Meta, host) },

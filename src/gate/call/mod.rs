@@ -4,7 +4,6 @@
 pub mod ask;
 pub mod card;
 pub mod consult;
-pub mod danger;
 pub mod drive;
 pub mod effect_line;
 pub mod end;
@@ -13,6 +12,5 @@ pub mod grant;
 pub mod judge;
 pub(in crate::gate) mod judgement;
 pub mod look;
-pub mod pinning;
 pub(in crate::gate) mod signed;
 pub mod touched;

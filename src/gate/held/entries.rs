@@ -15,7 +15,7 @@ use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::opinion::Opinion;
 use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
-use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval, caller, retry};
+use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval, retry};
 use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
@@ -161,9 +161,9 @@ fn new(behavior: &Behavior) -> Option<Vec<&Agreement>> {
 pub(in crate::gate) fn add_provenance(entry: &mut Entry, call: &Call) {
     let Some(meta) = call.meta_text() else { return };
     let caller: serde_json::Map<String, Value> =
-        caller::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
+        retry::of(Some(meta)).into_iter().map(|(word, text)| (word, text.into())).collect();
     entry.add("caller", Some(caller).filter(|caller| !caller.is_empty()));
-    entry.add("traceparent", caller::traceparent(Some(meta)));
+    entry.add("traceparent", retry::traceparent(Some(meta)));
 }
 
 /// A list for a record; `None` for none.

@@ -10,7 +10,7 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::held::entries;
 use crate::gate::held::out::Out;
 use crate::gate::state::passed::Form;
-use crate::gate::state::refusals::{Recorded, Run};
+use crate::gate::state::passed::{Recorded, Run};
 use crate::mcp::lifecycle::Revision;
 use crate::mcp::request::{Standing, standing};
 use crate::policy::scope::Scope;

@@ -13,7 +13,7 @@ use crate::gate::data::event::{Now, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
 use crate::gate::held::{Held, Judged, Verdict};
 use crate::gate::state::passed::Passed;
-use crate::gate::state::refusals::Refusals;
+use crate::gate::state::passed::Refusals;
 use crate::wire::call::Origin;
 use crate::wire::digest::Digest;
 use crate::wire::number::push_number;

@@ -13,7 +13,7 @@ use crate::gate::server::flight::{Flights, Progress, Wanted};
 use crate::gate::state::passed::Form;
 use crate::gate::state::{Answered, Ends, Host, ListOutcome};
 use crate::gate::waiting::Waiting;
-use crate::gate::waiting::relayed::{self, Passage};
+use crate::gate::waiting::requests::{Passage, under_our_id};
 use crate::wire::call::Origin;
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
@@ -129,16 +129,15 @@ impl Gate {
         if matches!(sorted, ServerLine::ForTask(_)) {
             return Some((line, Relay::AsItIs));
         }
-        let (line, relay): (Line, HowRelayed) =
-            match relayed::under_our_id(&mut self.waiting, line, gist, &mut self.out) {
-                Passage::AsItIs(line) => (line, Relay::AsItIs),
-                Passage::Renamed(line) => (line, Relay::Instead),
-                Passage::Withheld(id) => {
-                    self.withheld(&id, "it names a task of mcp-approve as its own");
-                    return None;
-                }
-                Passage::Dropped => return None,
-            };
+        let (line, relay): (Line, HowRelayed) = match under_our_id(&mut self.waiting, line, gist, &mut self.out) {
+            Passage::AsItIs(line) => (line, Relay::AsItIs),
+            Passage::Renamed(line) => (line, Relay::Instead),
+            Passage::Withheld(id) => {
+                self.withheld(&id, "it names a task of mcp-approve as its own");
+                return None;
+            }
+            Passage::Dropped => return None,
+        };
         match requests::screen(line, gist, self.context(), &self.waiting.forms) {
             Screened::Passes(line) => return Some((line, relay)),
             Screened::PassesWith(call) => {

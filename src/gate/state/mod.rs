@@ -2,7 +2,6 @@
 
 pub mod history;
 pub mod passed;
-pub mod refusals;
 pub mod roots;
 
 use std::collections::BTreeSet;

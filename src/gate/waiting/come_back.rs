@@ -1,17 +1,18 @@
 //! A call waits for longer than its host waits for one request: the request is answered with a state, the host comes back with
-//! it, and the same held call waits on. What reaches the server is the first request, byte for byte.
+//! it, and the same held call waits on. What reaches the server is the first request, byte for byte. And the heartbeats that tell
+//! a host meanwhile that its request is alive.
 
 use std::sync::Arc;
 
 use crate::audit::record::Kind;
 use crate::gate::data::effect::Effect;
-use crate::gate::deadline::{self, FIRST_HEARTBEAT, RETURN};
+use crate::gate::deadline::{self, FIRST_HEARTBEAT, HEARTBEAT, RETURN};
 use crate::gate::held::out::Out;
 use crate::gate::held::table::Calls;
 use crate::gate::held::wait::{self, Heartbeat, MOST};
-use crate::gate::held::{Held, Stage, replies};
+use crate::gate::held::{Approved, Asking, Held, Stage, StageKind as _, replies};
 use crate::gate::server::flight::Later;
-use crate::gate::state::Host;
+use crate::gate::state::{Host, history};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::given::{Owed, Return, ShownForm};
 use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
@@ -145,4 +146,48 @@ fn record(out: &mut Out, ticket: &Arc<str>, call: &Call, what: &str) {
     (entry.ticket, entry.tool) = (Some(Arc::clone(ticket)), Some(call.shared_name()));
     entry.digest = Some(call.digest());
     out.record(entry.with("what", what));
+}
+
+pub(in crate::gate) fn send(waiting: &Waiting, calls: &mut Calls, out: &mut Out) {
+    let form = waiting.forms.open.as_ref().map(|open| open.form.number);
+    for number in calls.numbers(Stage::may_take_long) {
+        let Some((held, stage)) = calls.get::<Stage>(number) else { continue };
+        if held.wait.away.is_some() || held.wait.task.is_some() {
+            continue;
+        }
+        let (Some(mut beat), Some(token)) = (held.wait.heartbeat, held.open_token()) else { continue };
+        if beat.next <= out.now.mono {
+            beat.sent += 1;
+            beat.next = out.now.mono + HEARTBEAT;
+            let says = says(held, stage, form == Some(number), waiting, out);
+            out.push(Effect::WriteToHost(reply::progress(token, beat.sent, &says)));
+        }
+        out.wake_by(beat.next);
+        if let Some(held) = calls.held_mut::<Stage>(number) {
+            held.wait.heartbeat = Some(beat);
+        }
+    }
+}
+
+/// What a call waits for, in words for its host.
+fn says(held: &Held, stage: &Stage, has_form: bool, waiting: &Waiting, out: &Out) -> String {
+    let ticket = &held.ticket;
+    let left = held.deadline.saturating_sub(out.now.mono) / 1000;
+    let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
+    if Approved::from_ref(stage).is_some() {
+        return format!("Approved in mcp-approve: {ticket} runs after an earlier call, within {left} or not at all");
+    }
+    if Asking::from_ref(stage).is_none() {
+        return format!("mcp-approve checks {ticket}");
+    }
+    let console = &waiting.limits.console;
+    match (out.attached > 0, has_form) {
+        (true, _) => format!("Waiting for approval in mcp-approve: {ticket}, for {left} more at most"),
+        (false, true) => format!(
+            "Waiting for approval: {ticket}, for {left} more at most. Answer the form, or run `{console}` in a terminal"
+        ),
+        (false, false) => format!(
+            "Waiting for approval in mcp-approve: {ticket}, for {left} more at most. Run `{console}` in a terminal"
+        ),
+    }
 }

@@ -5,11 +5,9 @@
 
 pub mod answer;
 pub mod come_back;
-pub mod form;
+pub(in crate::gate) mod form;
 pub mod given;
-pub mod heartbeats;
 pub mod question;
-pub mod relayed;
 pub mod requests;
 pub mod tasks;
 

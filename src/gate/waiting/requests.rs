@@ -1,6 +1,7 @@
-//! A host's request about a task of ours: answered here, or passed on under the server's own id once the server has made its own
-//! task of the call. What is passed on is the host's request with one string replaced: it is sorted and judged again as it is
-//! then, it can only be about the task that the server made of the approved call, and the rules on `tasks/*` apply to it.
+//! Requests and reports about tasks of ours. A host's request is answered here, or passed on under the server's own id once the
+//! server has made its own task of the call: it is sorted and judged again as it is then, it can only be about the task that the
+//! server made of the approved call, and the rules on `tasks/*` apply to it. What the server says keeps the ids that hosts know, and
+//! no line names a task of ours as the server's own.
 
 use crate::gate::config::Polling;
 use crate::gate::data::effect::Effect;
@@ -10,12 +11,13 @@ use crate::gate::held::{Approved, replies};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::answer::cancel_task;
 use crate::gate::waiting::tasks::{PREFIX, Progress, waits};
+use crate::mcp::result::Answer;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::reply::{INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
-use crate::wire::task::{End, Form};
-use crate::wire::{rename, reply, task};
+use crate::wire::rename;
+use crate::wire::reply::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
+use crate::wire::task::{self, End, Form};
 
 #[derive(Debug)]
 pub(in crate::gate) enum TaskStep {
@@ -137,4 +139,74 @@ pub(in crate::gate) fn renamed(
             Err(reply::error(Some(id), INVALID_REQUEST, why))
         }
     }
+}
+
+/// What becomes of a line of the server that may name tasks.
+#[derive(Debug)]
+pub(in crate::gate) enum Passage {
+    AsItIs(Line),
+    /// A task in it is named by our id.
+    Renamed(Line),
+    /// It is an answer that does not pass: the host that waits under this id learns why.
+    Withheld(Id),
+    Dropped,
+}
+
+/// A line of the server as the host must get it.
+pub(in crate::gate) fn under_our_id(waiting: &mut Waiting, line: Line, gist: &Gist, out: &mut Out) -> Passage {
+    if waiting.limits.polling == Polling::Never {
+        return Passage::AsItIs(line);
+    }
+    let tasks = &mut waiting.tasks;
+    let has = |text: &str| memchr::memmem::find(line.content(), text.as_bytes()).is_some();
+    // An escape may spell the prefix, too.
+    let may_name_one = has(PREFIX) || has("\\u");
+    // Of two equal keys, some readers take the first and some the last.
+    let is_unclear = may_name_one && rename::span(line.content(), &[]).is_err();
+    let names_ours =
+        may_name_one && !tasks.is_empty() && task::named_laxly(line.content()).iter().any(|id| tasks.get(id).is_some());
+    let renamed = match gist {
+        Gist::Response { id, .. } => match tasks.answered(id) {
+            Some((ours, theirs)) => {
+                let put = |line: &Line, path: &[&str]| rename::with_text(line, path, &theirs, &ours);
+                let related = ["result", "_meta", task::RELATED, "taskId"];
+                let first = put(&line, &["result", "taskId"]);
+                let second = put(first.as_ref().unwrap_or(&line), &related);
+                second.or(first)
+            }
+            None if names_ours => {
+                record(&line, out);
+                return Passage::Withheld(id.clone());
+            }
+            None if may_name_one && let Answer::Task { id: theirs } = Answer::read(line.content()) => {
+                if is_unclear {
+                    record(&line, out);
+                    return Passage::Withheld(id.clone());
+                }
+                tasks.note_foreign(&theirs);
+                None
+            }
+            None => None,
+        },
+        Gist::Notification { .. } | Gist::Unreadable if names_ours => {
+            record(&line, out);
+            return Passage::Dropped;
+        }
+        Gist::Notification { method, .. } if task::tells(method) => {
+            if is_unclear {
+                record(&line, out);
+                return Passage::Dropped;
+            }
+            let (theirs, _) = task::named(line.content()).unwrap_or_default();
+            let ours = tasks.ours(&theirs);
+            ours.and_then(|ours| rename::with_text(&line, &["params", "taskId"], &theirs, ours))
+        }
+        Gist::Notification { .. } | Gist::Request { .. } | Gist::Unreadable => None,
+    };
+    renamed.map_or(Passage::AsItIs(line), Passage::Renamed)
+}
+
+fn record(line: &Line, out: &mut Out) {
+    let what = "dropped a line of the server that names a task of mcp-approve as its own";
+    out.record(out.fault(what, line.digest()).with("bytes", line.content().len()));
 }
