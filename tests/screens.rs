@@ -1,6 +1,7 @@
 //! The console's screens as text, and its behaviour key by key.
 
 mod arrivals;
+mod batch;
 mod browse;
 mod cards;
 mod confirming;

@@ -79,6 +79,8 @@ pub const LISTS: &[Place] = &[Activity, Log, Tools, Rules, Servers];
 pub const SCREENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers];
 const SCROLLS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Help, Batch, Rule, Review];
 
+/// Every screen, and the list of calls that are decided together.
+const OPENS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, Batch];
 const BACK: &[Place] = &[
     Queue, Detail, Activity, Log, Tools, Rules, Servers, Search, Palette, Help, Confirm, Word, Reason, Unreadable,
     Batch, Rule, Review, Find, Leave,
@@ -113,7 +115,8 @@ bindings! {
     Deny Deciding [Char('d')] "d" "deny" CARD =>
         "Denies the call: asks for a reason (it may stay empty), Enter sends it, Esc goes back.";
     Confirm Deciding Fixed [Char('y')] "y" "yes" &[Confirm, Batch, Leave] =>
-        "Confirms the approval of a dangerous call, the decision about all listed calls once the list was read, or leaving.";
+        "Confirms the approval of a dangerous call, leaving, or the decision about the listed calls: approves those that were on the screen whole, \
+         and denies once the list was read to its end.";
     Send Deciding Fixed [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
     Reads Deciding [Char('p')] "p" "remember" &[Queue, Detail, Tools] =>
@@ -147,15 +150,15 @@ bindings! {
         "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.";
     Replay [Char('R')] "R" "replay" &[Rules] =>
         "Shows which past rulings the policy as it is written would change, from what to what.";
-    Mark [Char(' ')] "space" "mark" &[Queue, Tools, Review] =>
-        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, each listed before y. On Tools, marks a tool; \
-         on a server's page, a line.";
-    MarkAlike [Char('*')] "*" "mark alike" &[Queue] =>
-        "Marks every waiting call of the same tool of the same server, or takes those marks back.";
+    Mark [Char(' ')] "space" "mark" &[Queue, Tools, Review, Batch] =>
+        "Marks a call, or takes its mark back; a, A and d are then about all marked calls, in a list: there it ticks, and y decides what is \
+         ticked. On Tools, marks a tool; on a server's page, a line.";
+    MarkAlike [Char('*')] "*" "mark alike" &[Queue, Batch] =>
+        "Marks every waiting call of the same tool of the same server; again, of the server; again, all; then none. In a list, ticks all or none.";
     Extend [Char('t')] "t" "more time" CARD =>
         "Extends the call's deadline by the approval time, at most until its host gives up.";
-    Open [Enter] "Enter" "open" SCREENS =>
-        "Opens what is selected on the whole screen, or closes it. Never approves.";
+    Open [Enter] "Enter" "open" OPENS =>
+        "Opens what is selected on the whole screen, or in a list of calls its card, or closes it. Never approves.";
     Back Fixed [Esc] "Esc" "back" BACK =>
         "Goes back one step without deciding anything; in a list, drops its search.";
     Down [Char('j'), Down] "j ↓" "down" SCROLLS =>

@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::keymap::{Action, BINDINGS, Binding, Keys, Place, SCREENS, decides};
-use super::model::{Model, Palette, Screen};
+use super::model::{Model, Overlay, Palette, Screen};
 use super::risk::legend;
 use super::rows::{LEVELS, Panel, below, content_rows};
 use crate::text::row::{Row, Tone, key, ours, strong};
@@ -177,7 +177,13 @@ fn group(name: &str, bindings: &[&Binding], keys: &Keys, width: usize) -> Vec<Ro
 
 pub fn help_rows(model: &Model, width: usize) -> Vec<Row> {
     let keys = &model.settings.keys;
-    let mut rows = card_words(model, width);
+    let list: Vec<&Binding> = BINDINGS.iter().filter(|binding| binding.places.contains(&Place::Batch)).collect();
+    let mut rows = match &model.overlay {
+        Some(Overlay::Help { under: Some(under), .. }) if matches!(**under, Overlay::Batch(_)) => {
+            group("This list of calls", &list, keys, width)
+        }
+        _ => card_words(model, width),
+    };
     let mut left: Vec<&Binding> = BINDINGS.iter().collect();
     let mut groups: Vec<(&str, Vec<&Binding>)> = Vec::new();
     for (name, places) in GROUPS {

@@ -1,6 +1,7 @@
 //! Changes the model: a message goes in, commands come out. Pure; time is an argument. What each key does, wherever the
 //! operator is, is said here; what it does there, in the files of the screens.
 
+mod batch;
 mod browse;
 mod card;
 mod decide;
@@ -15,7 +16,7 @@ mod wrappers;
 
 use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
-use super::model::{Batch, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
+use super::model::{Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
 use super::rows::content_rows;
 use super::{pages, palette, panel};
 use ratatui::layout::{Position, Rect};
@@ -31,7 +32,10 @@ pub use super::model::{Command, Edit, Msg, Turn};
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
     if now < model.now {
         // The clock was set back: what is on screen counts from now on.
-        (model.drawn, model.queue.listed, model.untouched) = (None, None, None);
+        (model.drawn, model.untouched) = (None, None);
+        if let Some(Overlay::Batch(batch)) = &mut model.overlay {
+            batch.interrupted();
+        }
     }
     model.now = now;
     let is_news = matches!(msg, Msg::Link(_));
@@ -76,6 +80,7 @@ pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
         model.untouched = None;
     }
     select::settle(model);
+    batch::settle(model);
     if !is_news {
         model.queue.keep_rows();
         select::show_selection(model);
@@ -125,7 +130,8 @@ fn act(model: &mut Model, action: Action) {
         }
         Action::Confirm | Action::Quit => model.todo.push(Command::Quit),
         Action::Suspend => model.todo.push(Command::Suspend),
-        Action::MarkAlike => decide::mark_alike(model),
+        Action::MarkAlike if model.place() == Place::Batch => batch::tick_all(model),
+        Action::MarkAlike => batch::mark_alike(model),
         Action::Copy => card::copy(model),
         Action::Extend => decide::extend(model),
         Action::First | Action::Last if model.place() == Place::Queue => select::leap(model, action),
@@ -134,15 +140,17 @@ fn act(model: &mut Model, action: Action) {
         Action::Last => go(model, Action::Bottom),
         Action::Down | Action::Up | Action::PageDown | Action::PageUp => go(model, action),
         Action::HalfDown | Action::HalfUp | Action::Top | Action::Bottom => go(model, action),
+        Action::Open if model.place() == Place::Batch => batch::turn(model),
         Action::Open => open(model),
         Action::Back => back(model),
         Action::Sort => select::sort(model),
         Action::NextServer | Action::PreviousServer => select::leap_server(model, action),
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
-        Action::Group => decide::regroup(model),
+        Action::Group => batch::regroup(model),
         Action::Mark if model.place() == Place::Review => rules::mark(model),
+        Action::Mark if model.place() == Place::Batch => batch::tick(model),
         Action::Mark if model.screen == Screen::Tools => tools::mark(model),
-        Action::Mark => decide::mark(model),
+        Action::Mark => batch::mark(model),
         Action::DenyServer => decide::deny_server(model),
         Action::Earlier | Action::Later => decide::earlier_reason(model, action),
         Action::Rule if model.screen == Screen::Log => maker::of_record(model),
@@ -190,9 +198,14 @@ fn act(model: &mut Model, action: Action) {
             }
         }
         Action::Help => {
-            model.overlay = match model.overlay {
-                Some(Overlay::Help { .. }) => None,
-                _ => Some(Overlay::Help { top: 0 }),
+            model.overlay = match model.overlay.take() {
+                Some(Overlay::Help { under, .. }) => under.map(|under| *under),
+                mut under => {
+                    if let Some(Overlay::Batch(batch)) = &mut under {
+                        batch.interrupted();
+                    }
+                    Some(Overlay::Help { top: 0, under: under.map(Box::new) })
+                }
             };
         }
     }
@@ -211,17 +224,15 @@ fn pasted(model: &mut Model, text: &str) {
 
 fn go(model: &mut Model, action: Action) {
     match &model.overlay {
-        Some(Overlay::Help { top }) => {
+        Some(Overlay::Help { top, .. }) => {
             let rows = palette::help_rows(model, usize::from(model.size.0)).len();
-            let top = select::moved(*top, action, content_rows(model.areas().body), rows);
-            model.overlay = Some(Overlay::Help { top });
+            let moved = select::moved(*top, action, content_rows(model.areas().body), rows);
+            if let Some(Overlay::Help { top, .. }) = &mut model.overlay {
+                *top = moved;
+            }
             return;
         }
-        Some(Overlay::Batch(batch)) => {
-            let top = select::moved(batch.top, action, content_rows(model.areas().body), batch.members.len());
-            model.overlay = Some(Overlay::Batch(Batch { top, ..batch.clone() }));
-            return;
-        }
+        Some(Overlay::Batch(_)) => return batch::go(model, action),
         Some(Overlay::Review(_)) => return rules::go(model, action),
         Some(Overlay::Rule(_)) => return maker::choose(model, action),
         _ => {}
@@ -256,6 +267,10 @@ fn back(model: &mut Model) {
         // In a terminal, Alt with a letter of the text is an Esc, too: what follows is still text.
         Some(Overlay::Reason { text, .. } | Overlay::Word { text, .. }) if !text.is_empty() => {
             return model.ignore_keys();
+        }
+        Some(Overlay::Help { under: Some(under), .. }) => {
+            model.overlay = Some(*under);
+            return;
         }
         Some(_) => return,
         None => {}
@@ -325,7 +340,7 @@ fn wheel(model: &mut Model, turn: Turn, x: u16, y: u16) {
     };
     let over_queue = model.areas().queue.contains(Position { x, y });
     match (&model.overlay, model.screen) {
-        (Some(Overlay::Help { .. }), _) => (0..STEP).for_each(|_| go(model, action)),
+        (Some(Overlay::Help { .. } | Overlay::Batch(_)), _) => (0..STEP).for_each(|_| go(model, action)),
         (Some(_), _) => {}
         (None, Screen::Queue) if over_queue => go(model, action),
         (None, Screen::Queue | Screen::Detail) => (0..STEP).for_each(|_| card::scroll(model, action)),

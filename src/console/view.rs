@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::model::{ListState, Model, Overlay, Palette, Screen};
-use super::pages::{self, maker, review};
+use super::pages::{self, batch, maker, review};
 use super::rows::{Panel, below, content_rows, ends, promise};
 use super::{palette, panel};
 use crate::audit::record::Assurance;
@@ -24,10 +24,10 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.rows(areas.header, [header(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
     match (&model.overlay, model.screen) {
-        (Some(Overlay::Help { top }), _) => {
+        (Some(Overlay::Help { top, .. }), _) => {
             paint.framed(areas.body, palette::help(model, areas.body, *top));
         }
-        (Some(Overlay::Batch(batch)), _) => paint.framed(areas.body, queue::batch(model, batch, areas.body)),
+        (Some(Overlay::Batch(open)), _) => paint.framed(areas.body, batch::panel(model, open, areas.body)),
         (Some(Overlay::Rule(rule)), _) => paint.framed(areas.body, maker::panel(model, rule, areas.body)),
         (Some(Overlay::Review(open)), _) => paint.framed(areas.body, review::panel(model, open, areas.body)),
         (_, Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) => {

@@ -144,9 +144,9 @@ fn long_ways_take_few_keys() {
     // In a card they are about its lines.
     desk.hold(long(write("server0-9")));
     desk.keys("?G");
-    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top }) if top > 20));
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top, .. }) if top > 20));
     desk.keys("gg");
-    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top: 0 })));
+    assert!(matches!(desk.model.overlay, Some(Overlay::Help { top: 0, .. })));
 }
 
 #[test]

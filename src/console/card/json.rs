@@ -233,16 +233,16 @@ pub fn label(raw: &str) -> Row {
     row.quiet("\"")
 }
 
-/// The keys of an object, as they are between their quotes.
-fn keys<'t>(text: &'t str, extents: &Extents, object: usize) -> impl Iterator<Item = &'t str> {
+/// The members of an object: each key as it is between its quotes, and the text of its value.
+pub fn members<'t>(text: &'t str, extents: &Extents, object: usize) -> impl Iterator<Item = (&'t str, &'t str)> {
     let mut at = skip_space(text, object + 1);
     std::iter::from_fn(move || {
         let end = (text.as_bytes().get(at) == Some(&b'"')).then(|| string_end(text, at))?;
         let key = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
         let value = skip_space(text, skip_space(text, end) + 1);
-        let comma = skip_space(text, extents.of(text, value).end);
-        at = skip_space(text, comma + 1);
-        Some(key)
+        let end = extents.of(text, value).end;
+        at = skip_space(text, skip_space(text, end) + 1);
+        Some((key, text.get(value..end).unwrap_or_default()))
     })
 }
 
@@ -251,8 +251,8 @@ pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
     if extents.of(text, object).entries > MOST_ALIGNED {
         return 0;
     }
-    let short = keys(text, extents, object).filter(|key| key.len() <= WIDEST_ALIGNED);
-    short.map(|key| label(key).width()).max().unwrap_or(0).min(WIDEST_ALIGNED)
+    let short = members(text, extents, object).filter(|(key, _)| key.len() <= WIDEST_ALIGNED);
+    short.map(|(key, _)| label(key).width()).max().unwrap_or(0).min(WIDEST_ALIGNED)
 }
 
 /// Adds the keys of a folded object while the row has room, and says where it leaves some out.
@@ -260,7 +260,7 @@ pub fn insides(mut row: Row, text: &str, extents: &Extents, object: usize, width
     if text.as_bytes().get(object) != Some(&b'{') {
         return row;
     }
-    for (at, key) in keys(text, extents, object).enumerate() {
+    for (at, (key, _)) in members(text, extents, object).enumerate() {
         let next = row.clone().quiet(if at == 0 { ": " } else { ", " });
         let next = if key.len() > WIDEST_ALIGNED * 4 { None } else { Some(next.joined(label(key))) };
         // Three columns stay free for the sign that there are more.

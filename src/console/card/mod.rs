@@ -4,6 +4,7 @@
 //! depends on the time, so drawing only copies rows. Of a long foreign text only visible rows are laid out: all are
 //! counted once, with marks from which to start.
 
+mod brief;
 mod json;
 mod layout;
 mod preview;
@@ -22,6 +23,7 @@ use layout::{Layout, Made, Sheet, Walk};
 use sections::ROOM_FOR_HOST;
 
 pub use crate::wire::number::{counted, grouped};
+pub use brief::{Brief, brief};
 pub use json::size;
 pub use layout::{Anchor, Fold, Folds};
 pub use sections::{Details, nearest};
@@ -66,7 +68,7 @@ impl Card {
     /// time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
         let columns = usize::from(width.max(NARROWEST));
-        let preview = preview::of(snapshot, columns);
+        let preview = preview::of(snapshot, preview::Form::Whole, columns);
         let mut card = Self {
             snapshot: Arc::clone(snapshot),
             width,

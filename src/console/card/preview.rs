@@ -29,7 +29,22 @@ pub struct Preview {
     pub rows: Vec<Row>,
 }
 
-pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
+/// How much room a preview has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// On a card: with captions, and lines around what changes.
+    Whole,
+    /// In a list of calls: what changes, and nothing that the arguments say as well.
+    Brief,
+}
+
+impl Form {
+    fn caption(self, name: &str, note: &str, width: usize) -> Option<Row> {
+        (self == Self::Whole).then(|| caption(name, note, width))
+    }
+}
+
+pub fn of(snapshot: &Snapshot, form: Form, width: usize) -> Preview {
     if snapshot.arguments.len() > LONGEST {
         return Preview::default();
     }
@@ -37,9 +52,9 @@ pub fn of(snapshot: &Snapshot, width: usize) -> Preview {
         return Preview::default();
     };
     let changes = touched::of(snapshot.identity.action, &arguments, &snapshot.facts);
-    let mut rows = file_rows(&changes, &snapshot.facts, width);
-    rows.extend(snapshot.readings.iter().flat_map(|reading| text_rows(reading, width)));
-    rows.extend(texts(&arguments).into_iter().flat_map(|(name, text)| media_rows(name, text, width)));
+    let mut rows = file_rows(&changes, &snapshot.facts, form, width);
+    rows.extend(snapshot.readings.iter().flat_map(|reading| text_rows(reading, form, width)));
+    rows.extend(texts(&arguments).into_iter().flat_map(|(name, text)| media_rows(name, text, form, width)));
     // The reader of a statement says better what it does.
     let reads = snapshot.readings.iter().all(|reading| reading.analysis.effect.reads());
     Preview { effect: effect(&changes).filter(|_| reads), rows }
@@ -79,36 +94,36 @@ const MOST_LINES: usize = 400;
 const CONTEXT: usize = 3;
 
 /// The rows for all changes, and for what else the arguments name.
-fn file_rows(changes: &[FileChange<'_>], facts: &[Facts], width: usize) -> Vec<Row> {
+fn file_rows(changes: &[FileChange<'_>], facts: &[Facts], form: Form, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for change in changes {
         match change {
             FileChange::Content { target, how, old, new } => {
-                rows.push(caption("this file", "as it is on this machine", width));
+                rows.extend(form.caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
-                rows.extend(content(target, *how, old.as_deref(), new, width));
+                rows.extend(content(target, *how, old.as_deref(), new, form, width));
             }
             FileChange::NoMatch { target, edit, edits } => {
-                rows.push(caption("this file", "as it is on this machine", width));
+                rows.extend(form.caption("this file", "as it is on this machine", width));
                 rows.extend(at_path(target, width));
                 let words = format!("Edit {edit} of {edits} does not fit it: its old text is not in the file.");
                 rows.extend(bordered(warn(words), width));
             }
             FileChange::Move { from, to } => {
-                rows.push(caption("moves", "as it is on this machine", width));
+                rows.extend(form.caption("moves", "as it is on this machine", width));
                 rows.extend(at_path(from, width));
                 rows.extend(to.iter().flat_map(|to| at_path(to, width)));
             }
             FileChange::Delete { target } => {
                 if rows.is_empty() {
-                    rows.push(caption("hits", "as it is on this machine", width));
+                    rows.extend(form.caption("hits", "as it is on this machine", width));
                 }
                 rows.extend(at_path(target, width));
             }
         }
     }
     if changes.is_empty() && !facts.is_empty() {
-        rows.push(caption("paths", "as they are on this machine; the server may mean others", width));
+        rows.extend(form.caption("paths", "as they are on this machine; the server may mean others", width));
         rows.extend(facts.iter().flat_map(|facts| at_path(facts, width)));
     }
     rows
@@ -142,7 +157,7 @@ fn at_path(facts: &Facts, width: usize) -> Vec<Row> {
     rows
 }
 
-fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize) -> Vec<Row> {
+fn content(target: &Facts, how: How, old: Option<&str>, new: &str, form: Form, width: usize) -> Vec<Row> {
     let told = |tone, words: &str| bordered(Row::of(tone, words), width);
     let Some(old) = old else {
         let words = match how {
@@ -161,18 +176,23 @@ fn content(target: &Facts, how: How, old: Option<&str>, new: &str, width: usize)
     if lines_changed(old, new).is_none() {
         return told(Tone::Warn, "Too long to compare line by line; the arguments show the new content.");
     }
-    diff(old, new, width)
+    diff(old, new, form, width)
 }
 
-fn diff(old: &str, new: &str, width: usize) -> Vec<Row> {
+fn diff(old: &str, new: &str, form: Form, width: usize) -> Vec<Row> {
     let diff = TextDiff::from_lines(old, new);
     let mut rows = Vec::new();
     let (mut shown, mut left, mut at) = (0, 0, 0);
-    for group in diff.grouped_ops(CONTEXT) {
+    let context = if form == Form::Whole { CONTEXT } else { 0 };
+    let unchanged = |lines: usize| {
+        let row = quiet(format!("… {} unchanged", counted(lines, "line")));
+        if form == Form::Whole { bordered(row, width) } else { Vec::new() }
+    };
+    for group in diff.grouped_ops(context) {
         let start = group.first().map_or(0, |op| op.old_range().start);
         let skipped = start.saturating_sub(at);
         if skipped > 0 && left == 0 {
-            rows.extend(bordered(quiet(format!("… {} unchanged", counted(skipped, "line"))), width));
+            rows.extend(unchanged(skipped));
         }
         at = group.last().map_or(at, |op| op.old_range().end);
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
@@ -189,7 +209,7 @@ fn diff(old: &str, new: &str, width: usize) -> Vec<Row> {
         let words = format!("… {} more lines of this diff: too many to show here", grouped(left));
         rows.extend(bordered(warn(words), width));
     } else if rest > 0 {
-        rows.extend(bordered(quiet(format!("… {} unchanged", counted(rest, "line"))), width));
+        rows.extend(unchanged(rest));
     }
     rows
 }
@@ -208,16 +228,20 @@ fn diff_line(tag: ChangeTag, text: &str) -> Row {
     }
 }
 
-fn text_rows(reading: &Reading, width: usize) -> Vec<Row> {
+fn text_rows(reading: &Reading, form: Form, width: usize) -> Vec<Row> {
     let is_shell = reading.analysis.language == Language::Shell;
     let (name, one) = if is_shell { ("commands", "command") } else { ("statements", "statement") };
-    let mut rows = vec![caption(name, &format!("in {}", reading.analysis.argument), width)];
+    let mut rows: Vec<Row> =
+        form.caption(name, &format!("in {}", reading.analysis.argument), width).into_iter().collect();
     if reading.parts.is_empty() {
         rows.extend(unread(reading, name, width));
         return rows;
     }
     let numbered = reading.parts.len() > 1;
     for (i, part) in reading.parts.iter().enumerate() {
+        if form == Form::Brief && (is_shell || !numbered) {
+            continue;
+        }
         if is_shell {
             rows.extend(bordered(command(&reading.text, part), width));
             continue;
@@ -225,6 +249,9 @@ fn text_rows(reading: &Reading, width: usize) -> Vec<Row> {
         let number = if numbered { format!("{}. ", i + 1) } else { String::new() };
         let says = quiet(number).and_foreign(tone_of(part.weight), &part.says);
         rows.extend(bordered(says, width));
+        if form == Form::Brief {
+            continue;
+        }
         rows.extend(bordered(statement(&reading.text, part), width));
     }
     if reading.more > 0 {
@@ -312,7 +339,7 @@ const KINDS: [(&[u8], &str); 9] = [
     (b"BM", "a BMP image"),
 ];
 
-fn media_rows(name: &str, text: &str, width: usize) -> Vec<Row> {
+fn media_rows(name: &str, text: &str, form: Form, width: usize) -> Vec<Row> {
     let (declared, data) = match text.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         Some((kind, data)) => (Some(kind), data),
         None => (None, text),
@@ -338,7 +365,7 @@ fn media_rows(name: &str, text: &str, width: usize) -> Vec<Row> {
     if let Some(declared) = declared {
         row = row.quiet("; it calls itself ").and_foreign(Tone::Ours, declared);
     }
-    let mut rows = vec![caption("bytes", "", width)];
+    let mut rows: Vec<Row> = form.caption("bytes", "", width).into_iter().collect();
     row = foreign(Tone::Quiet, name).ours("  ").joined(row);
     rows.extend(bordered(row, width));
     rows

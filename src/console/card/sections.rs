@@ -29,6 +29,16 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
     rows.hung(behavior(snapshot, width), 3);
     rows.hung(capability(snapshot, width), 3);
+    warnings(snapshot, &mut rows);
+    if width >= ROOM_FOR_HOST {
+        host(snapshot, &mut rows);
+    }
+    confirmable(snapshot, &mut rows);
+    rows.rows
+}
+
+/// What else matters for the decision.
+pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
     if let Some(changed) = &snapshot.asked_again {
         let row = warn("▲ ").and_foreign(Tone::Warn, changed).ours(" since you saw it first");
         rows.entry("asked again", row);
@@ -77,14 +87,9 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
             rows.entry("", keys);
         }
     }
-    if width >= ROOM_FOR_HOST {
-        host(snapshot, &mut rows);
-    }
     for (name, check) in checks(snapshot).into_iter().filter(|(_, check)| check.state == CheckState::Fails) {
         rows.entry("check", danger(format!("✗ {name}: ")).and_foreign(Tone::Ours, &check.what));
     }
-    confirmable(snapshot, &mut rows);
-    rows.rows
 }
 
 /// The effect in a word, and the behavioral identity, whose first field is the badge of what changes something.
@@ -191,7 +196,7 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
     rows.entry("your word", row);
 }
 
-fn new_here(snapshot: &Snapshot, rows: &mut Entries) {
+pub(super) fn new_here(snapshot: &Snapshot, rows: &mut Entries) {
     for (_, says) in &snapshot.new {
         rows.entry("new here", foreign(Tone::Strong, says));
     }

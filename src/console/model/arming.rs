@@ -5,7 +5,8 @@
 use crate::console::rows::{Areas, content_rows};
 use std::sync::Arc;
 
-use super::call::{Armed, Batch, CallKey, Drawn, Fate, Held, Listed, Question, Seen, Shown, ShownTo};
+use super::batch::{Batch, Fate, Unlisted};
+use super::call::{Armed, CallKey, Drawn, Held, Question, Seen, Shown};
 use super::rule::ReviewOf;
 use super::state::{Model, Overlay, Screen};
 use crate::behavior::arguments::reading::{self, Part};
@@ -27,15 +28,6 @@ pub enum Unarmed {
     TooSoon,
     /// It is decided already, or on its way.
     NotWaiting,
-}
-
-/// Why `y` does not count yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unlisted {
-    /// Its list is not what the last frame showed, or not long enough without a key.
-    TooSoon,
-    /// Its last line was not on screen.
-    Unread,
 }
 
 impl Model {
@@ -76,7 +68,7 @@ impl Model {
     /// Whether what is on screen has just appeared: no key decides it yet, until some time has passed.
     pub fn is_arming(&self) -> bool {
         match &self.overlay {
-            Some(Overlay::Batch(batch)) => self.listed(batch) == Err(Unlisted::TooSoon),
+            Some(Overlay::Batch(batch)) => self.may(batch) == Err(Unlisted::TooSoon),
             Some(Overlay::Confirm { .. } | Overlay::Rule(_)) => !self.stood(),
             Some(Overlay::Word { text, .. }) => text.is_empty() && !self.stood(),
             Some(Overlay::Review(review)) => review.subject != ReviewOf::Written && !self.stood(),
@@ -135,8 +127,8 @@ impl Model {
         if size == self.size {
             self.untouched = self.untouched.or(Some(self.now));
             self.note_list_drawn(content_rows(areas.body));
-        } else {
-            self.queue.listed = None;
+        } else if let Some(Overlay::Batch(batch)) = &mut self.overlay {
+            batch.interrupted();
         }
         // A question takes the place of its card, which may have no room beside it.
         let shows_card = match &self.overlay {
@@ -202,29 +194,23 @@ impl Model {
     ///
     /// # Errors
     /// Why it does not.
-    pub fn listed(&self, batch: &Batch) -> Result<(), Unlisted> {
-        let listed = self.queue.listed.as_ref().filter(|listed| listed.members == batch.members);
-        let listed = listed.ok_or(Unlisted::TooSoon)?;
-        if listed.shown == ShownTo::Partly {
-            return Err(Unlisted::Unread);
-        }
-        if self.now - listed.since < ARMING || !self.stood() {
-            return Err(Unlisted::TooSoon);
-        }
-        Ok(())
+    pub fn may(&self, batch: &Batch) -> Result<(), Unlisted> {
+        batch.may(self.now, self.stood())
     }
 
-    fn note_list_drawn(&mut self, rows: usize) {
-        let Some(Overlay::Batch(batch)) = &self.overlay else {
-            self.queue.listed = None;
-            return;
-        };
-        let reached = rows > 0 && batch.top + rows >= batch.members.len();
-        let last = self.queue.listed.take().filter(|listed| listed.members == batch.members);
-        let seen = last.as_ref().is_some_and(|listed| listed.shown == ShownTo::ToItsEnd);
-        let shown = if reached || seen { ShownTo::ToItsEnd } else { ShownTo::Partly };
-        let since = last.map_or(self.now, |listed| listed.since);
-        self.queue.listed = Some(Listed { members: batch.members.clone(), since, shown });
+    /// Takes note of what a frame shows of a list of calls: what was read there was read.
+    fn note_list_drawn(&mut self, page: usize) {
+        let Some(Overlay::Batch(batch)) = &mut self.overlay else { return };
+        batch.drawn(batch.top..batch.top + page, self.now);
+        for armed in batch.newly_read() {
+            if self.still(&armed).is_some() {
+                self.queue
+                    .calls
+                    .iter_mut()
+                    .filter(|held| armed.is_alike(held))
+                    .for_each(|held| held.seen = Seen::Whole);
+            }
+        }
     }
 }
 

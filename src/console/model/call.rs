@@ -78,6 +78,11 @@ impl Armed {
     pub(super) fn is_alike(&self, held: &Held) -> bool {
         held.class == self.class
     }
+
+    /// Whether the cards of both are identical but for their ticket and time.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.class == other.class
+    }
 }
 
 /// Whether the operator says they have read what they approve.
@@ -102,34 +107,6 @@ pub struct Drawn {
 pub enum Question {
     Asked,
     NotAsked,
-}
-
-/// What is to become of the listed calls.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fate {
-    Approve(Reading),
-    Deny { reason: String },
-}
-
-/// Calls that are decided together, and how far their list is scrolled.
-#[derive(Clone, Debug)]
-pub struct Batch {
-    pub fate: Fate,
-    pub members: Vec<Armed>,
-    pub top: usize,
-}
-
-#[derive(Clone, Debug)]
-pub struct Listed {
-    pub members: Vec<Armed>,
-    pub since: i64,
-    pub shown: ShownTo,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShownTo {
-    Partly,
-    ToItsEnd,
 }
 
 /// How much of a card, up to the end of its arguments, was on screen. Keys, lists and texts on screen all go by this.

@@ -1,6 +1,7 @@
 //! What the console knows and shows. Each screen has a part of its own; [`state`] puts them together.
 
 pub mod arming;
+pub mod batch;
 pub mod call;
 pub mod lists;
 pub mod queue;
@@ -8,8 +9,9 @@ pub mod rule;
 pub mod settings;
 pub mod state;
 
-pub use arming::{ARMING, SILENCE, Unarmed, Unlisted};
-pub use call::{Armed, Batch, CallKey, CallState, Drawn, Fate, Held, Listed, Question, Reading, Seen, Shown, ShownTo};
+pub use arming::{ARMING, SILENCE, Unarmed};
+pub use batch::{Batch, Fate, Member, Text, Tick, Unlisted};
+pub use call::{Armed, CallKey, CallState, Drawn, Held, Question, Reading, Seen, Shown};
 pub use lists::{
     Connected, EntrySource, Following, Incompatible, ListState, Lost, LostFate, Opens, Passed, RuleEntry, RuleHits,
     ServerLine, Sought, Subject, ToolLine, ToolSource, Window,

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
-use super::call::{CallKey, Decisions, Held, Listed};
+use super::call::{CallKey, Decisions, Held};
 use super::lists::ListState;
 use crate::audit::fields::Field;
 use crate::audit::search::Search;
@@ -29,8 +29,6 @@ pub struct Queue {
     pub top: usize,
     /// Calls the operator marked; those that are over no longer count.
     pub marked: BTreeSet<CallKey>,
-    /// What the last frames showed of a list of calls.
-    pub listed: Option<Listed>,
     pub decisions: Decisions,
     /// Reasons of earlier denials, the last first.
     pub reasons: VecDeque<String>,

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
 use std::path::PathBuf;
 
-use super::call::{Armed, Batch, CallKey, Drawn, Reading, Shown};
+use super::batch::Batch;
+use super::call::{Armed, CallKey, Drawn, Reading, Shown};
 use super::lists::{
     ActivityPage, Connected, Incompatible, ListState, LogPage, Lost, RulesPage, ServersPage, Sought, ToolsPage,
 };
@@ -123,6 +124,8 @@ pub enum Screen {
 pub enum Overlay {
     Help {
         top: usize,
+        /// What was open below it.
+        under: Option<Box<Overlay>>,
     },
     Confirm {
         armed: Armed,

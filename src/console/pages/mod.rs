@@ -1,6 +1,7 @@
 //! The rows of the screens beside Waiting and of the panels over all, for drawing and for moving alike. Each screen has a file.
 
 mod activity;
+pub mod batch;
 mod log;
 pub mod maker;
 pub mod review;

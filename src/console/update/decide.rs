@@ -4,28 +4,26 @@
 
 use std::collections::BTreeSet;
 
-use super::select;
+use super::{batch, select};
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
 use crate::console::model::call::Decision;
 use crate::console::model::{
-    Armed, Batch, CallKey, CallState, Command, Confirmation, Fate, Grouping, Held, Model, Overlay, Reading, Screen,
-    Seen, Unarmed, Unlisted,
+    Armed, CallKey, CallState, Command, Confirmation, Fate, Held, Model, Overlay, Reading, Seen, Unarmed,
 };
 use crate::link::message::{FromConsole, OperatorVerdict, Remembers, ToolOffer, ToolWord};
-use crate::operator::record_row::verdict;
 use crate::text::row::{Tone, foreign, good};
 use crate::wire::digest::Digest;
 use crate::wire::number::counted;
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
 pub(super) fn approve(model: &mut Model, reading: Reading) {
-    if !model.queue.marked_calls().is_empty() && lists(model, reading) {
+    if !model.queue.marked_calls().is_empty() && batch::lists(model, reading) {
         return;
     }
     match armed(model) {
-        Some(armed) if !lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
+        Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
             let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
         }
@@ -67,7 +65,7 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
 /// `y`: confirms, once the question itself has stood on screen.
 pub(super) fn confirm(model: &mut Model) {
     if matches!(model.overlay, Some(Overlay::Batch(_))) {
-        return confirm_list(model);
+        return batch::confirm(model);
     }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
     if !model.stood() || !model.asks_about(&armed) {
@@ -149,7 +147,7 @@ pub(super) fn send_denial(model: &mut Model) {
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
-            open_list(model, Fate::Deny { reason }, members);
+            batch::open(model, Fate::Deny { reason }, members);
             return;
         }
     };
@@ -253,14 +251,8 @@ pub(super) fn send_shown(
     model.todo.push(Command::Drain);
 }
 
-/// One verdict of several on exactly the bytes that were shown.
-fn send_one(model: &mut Model, armed: &Armed, verdict: OperatorVerdict, took: i64) {
-    counts(model, armed, verdict.word(), took);
-    model.send(armed, |ticket, digest| FromConsole::Decide { ticket, digest, verdict, signed: None });
-}
-
 /// Notes that a verdict is sent: it counts in the operator's numbers.
-fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
+pub(super) fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, took: i64) {
     let at = model.now;
     let Some(held) = model.queue.call_mut(armed.key()) else { return };
     held.state = CallState::Sent(verdict);
@@ -283,77 +275,6 @@ pub(super) fn extend(model: &mut Model) {
     }
 }
 
-/// `space`: marks the selected row or takes its mark back, and goes on to the next.
-pub(super) fn mark(model: &mut Model) {
-    let Some(group) = model.queue.selected_group() else {
-        return model.refuse("Nothing is selected.");
-    };
-    let keys: Vec<CallKey> = group.members().filter(|held| !held.is_over()).map(|held| held.key.clone()).collect();
-    turn(model, keys);
-    select::step(model, Action::Down);
-}
-
-/// `*`: marks every waiting call of the selected call's tool, or takes those marks back.
-pub(super) fn mark_alike(model: &mut Model) {
-    let Some(held) = model.queue.selection() else {
-        return model.refuse("Nothing is selected.");
-    };
-    let (session, tool) = (held.key.session.clone(), held.snapshot.tool.clone());
-    let alike = model.queue.waiting_of(&session).into_iter().filter(|held| held.snapshot.tool == tool);
-    let keys: Vec<CallKey> = alike.map(|held| held.key.clone()).collect();
-    turn(model, keys);
-}
-
-/// Marks these calls; takes their marks back where all have one.
-fn turn(model: &mut Model, keys: Vec<CallKey>) {
-    if keys.iter().all(|key| model.queue.marked.contains(key)) {
-        model.queue.marked.retain(|key| !keys.contains(key));
-    } else {
-        model.queue.marked.extend(keys);
-    }
-}
-
-/// `o`: identical calls as one row, or each on its own.
-pub(super) fn regroup(model: &mut Model) {
-    let (grouping, words) = match model.queue.grouping {
-        Grouping::Identical => (Grouping::Each, "Every call has a row of its own now."),
-        Grouping::Each => (Grouping::Identical, "Identical calls are one row now."),
-    };
-    model.queue.grouping = grouping;
-    model.say(words);
-}
-
-/// Opens the list of several calls, or says why not; `false` where there is but one, so that its card is the question.
-fn lists(model: &mut Model, reading: Reading) -> bool {
-    let targets = model.queue.targets();
-    if targets.len() < 2 && model.queue.marked_calls().is_empty() {
-        return false;
-    }
-    let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
-    if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
-        let words = format!(
-            "{dangerous} of {} dangerous: approve each one by itself, by typing its word. space takes a mark back, o \
-             splits a row.",
-            targets.len()
-        );
-        model.refuse(words);
-        return true;
-    }
-    let unread = targets.iter().filter(|held| held.seen == Seen::Partly).count();
-    let keys: Vec<CallKey> = targets.iter().map(|held| held.key.clone()).collect();
-    if unread > 0 && reading == Reading::Read {
-        let words = format!(
-            "{unread} of {} were not read to their end: read their cards first (PgDn; Z unfolds). A approves unread.",
-            keys.len()
-        );
-        model.refuse(words);
-        return true;
-    }
-    let reading = if targets.iter().all(|held| held.seen == Seen::Whole) { Reading::Read } else { reading };
-    open_list(model, Fate::Approve(reading), model.bind(&keys));
-    true
-}
-
 /// `D`: asks why every waiting call of the selected call's server is denied.
 pub(super) fn deny_server(model: &mut Model) {
     let Some(session) = model.queue.selected.as_ref().map(|key| key.session.clone()) else {
@@ -371,54 +292,6 @@ pub(super) fn deny_server(model: &mut Model) {
         return model.refuse("No call of this server waits.");
     }
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
-}
-
-fn open_list(model: &mut Model, fate: Fate, members: Vec<Armed>) {
-    model.queue.listed = None;
-    model.overlay = Some(Overlay::Batch(Batch { fate, members, top: 0 }));
-}
-
-/// `y`: decides every listed call that still waits as it was listed.
-fn confirm_list(model: &mut Model) {
-    let Some(Overlay::Batch(batch)) = model.overlay.clone() else { return };
-    match model.listed(&batch) {
-        Ok(()) => {}
-        Err(Unlisted::TooSoon) => {
-            return model.refuse("Too soon: look at the list first.");
-        }
-        Err(Unlisted::Unread) => {
-            return model.refuse("Read the list to its end first (PgDn, End).");
-        }
-    }
-    model.overlay = None;
-    let took = model.queue.listed.take().map_or(0, |listed| model.now - listed.since);
-    let waiting: Vec<&Armed> = batch.members.iter().filter(|armed| model.stands(&batch, armed).is_some()).collect();
-    let word = if matches!(batch.fate, Fate::Approve(_)) { VerdictWord::Approve } else { VerdictWord::Deny };
-    let (all, alive) = (batch.members.len(), waiting.len());
-    let mut sent = 0;
-    for armed in waiting {
-        let verdict = match (&batch.fate, model.still(armed)) {
-            (Fate::Deny { reason }, _) => OperatorVerdict::Deny { reason: reason.clone() },
-            // A card that was not shown to its end is approved only by the key for unread calls.
-            (Fate::Approve(Reading::Read), Some(held)) if held.seen == Seen::Partly => continue,
-            (Fate::Approve(reading), Some(held)) => approval(held, *reading),
-            (Fate::Approve(_), None) => continue,
-        };
-        send_one(model, armed, verdict, took);
-        sent += 1;
-        model.queue.marked.remove(armed.key());
-    }
-    if let Some(next) = batch.members.first().map(|armed| select::next_waiting(model, armed.key())) {
-        select::select(model, next);
-    }
-    model.screen = Screen::Queue;
-    let (_, done) = verdict(Some(word), "");
-    let left = match all - alive {
-        0 => String::new(),
-        _ => format!("; {} no longer waited as listed", counted(all - alive, "call")),
-    };
-    model.say(format!("{} {done}{left}.", counted(sent, "call")));
-    model.todo.push(Command::Drain);
 }
 
 /// The operator's word on the call on screen. `p`: approves it, and remembers that its tool reads. `m`: remembers that the

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::audit::fields::Field;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
-use crate::console::model::{Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
+use crate::console::model::{Fate, Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::link::message::{Remembers, ToolOffer};
 use crate::operator::found::LogRows;
@@ -84,6 +84,11 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
         {
             "unmark"
         }
+        (Action::Confirm, Place::Batch) => {
+            let Some(Overlay::Batch(batch)) = &model.overlay else { return None };
+            if matches!(batch.fate, Fate::Approve(_)) { "approve" } else { "deny" }
+        }
+        (Action::Mark, Place::Batch) => "tick",
         (Action::Mark, Place::Review) => {
             let Some(Overlay::Review(review)) = &model.overlay else { return None };
             return usual(matches!(review.subject, ReviewOf::Page(_)));

@@ -1,5 +1,4 @@
-//! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time; and calls
-//! that are decided together.
+//! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,11 +7,11 @@ use ratatui::layout::Rect;
 
 use crate::audit::record::By;
 use crate::console::model::queue::{Group, QueueLine, Rows};
-use crate::console::model::{Armed, Batch, CallState, Fate, Held, Model, Reading, Sort, Unlisted};
+use crate::console::model::{CallState, Held, Model, Sort};
 use crate::console::risk::{self, Risk};
-use crate::console::rows::{NARROW, Panel, content_rows, ends};
+use crate::console::rows::{NARROW, ends};
 use crate::text::columns::{Columns, NameColumn, fitted, target, widest};
-use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
+use crate::text::row::{Row, Tone, foreign, key, quiet, strong, warn};
 use crate::text::time;
 use crate::wire::number::{counted, grouped};
 
@@ -360,78 +359,4 @@ pub(super) fn bar(left: i64, all: i64, cells: usize) -> String {
     let of = i64::try_from(cells).unwrap_or(0);
     let full = usize::try_from((left * of + all - 1) / all.max(1)).unwrap_or(0).min(cells);
     format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full))
-}
-
-/// Calls that are decided together: each on a row of its own, and whether `y` counts yet.
-pub(super) fn batch(model: &Model, batch: &Batch, area: Rect) -> Panel {
-    let width = usize::from(area.width);
-    let room = content_rows(area);
-    let shown = || batch.members.iter().skip(batch.top).take(room);
-    let tickets = NameColumn::of(shown().map(|armed| armed.key().ticket.as_str()), BATCH_WIDEST);
-    let rows = shown().map(|armed| member(model, batch, armed, (width, tickets)));
-    let last = batch_last(model, batch, room, width);
-    Panel { title: batch_title(model, batch, width), rows: rows.collect(), last }
-}
-
-fn batch_title(model: &Model, batch: &Batch, width: usize) -> Row {
-    let all = match batch.members.len() {
-        1 => "this call".to_owned(),
-        many => format!("these {}", counted(many, "call")),
-    };
-    let left = match &batch.fate {
-        Fate::Approve(Reading::Read) => danger(format!(" Approve {all}?")),
-        Fate::Approve(Reading::Unread) => danger(format!(" Approve {all} UNREAD?")),
-        Fate::Deny { reason } => strong(format!(" Deny {all}, because ")).and_foreign(Tone::Ours, reason),
-    };
-    let over = batch.members.iter().filter(|armed| model.stands(batch, armed).is_none()).count();
-    let right = match over {
-        0 => Row::default(),
-        _ => warn(format!("{over} no longer wait ")),
-    };
-    ends(left, right, width)
-}
-
-fn member(model: &Model, batch: &Batch, armed: &Armed, (width, tickets): (usize, NameColumn)) -> Row {
-    let ticket = tickets.cell(Tone::Quiet, &armed.key().ticket);
-    let Some(held) = model.stands(batch, armed) else {
-        return warn("  over         ").joined(ticket).quiet("  nothing will be sent for it");
-    };
-    let mut mark = Row::default();
-    mark.runs.push(Risk::of(&held.snapshot).run());
-    let row = ours("  ").joined(mark.padded(risk::WIDEST)).ours(" ");
-    let tool = foreign(Tone::Strong, &held.snapshot.tool);
-    if width < BATCH_NARROW {
-        let row = row.joined(tool.clipped(width / 3)).ours(" ");
-        let room = width.saturating_sub(row.width());
-        let beside = room.saturating_sub(ticket.width() + 2);
-        return match beside {
-            LEAST_TELLING.. => row.joined(telling(held, beside).padded(beside)).ours("  ").joined(ticket),
-            _ => row.joined(telling(held, room)),
-        };
-    }
-    let row = row.joined(ticket).ours("  ");
-    let row = row.joined(tool.clipped(BATCH_WIDEST)).ours("  ");
-    let room = width.saturating_sub(row.width()).max(LEAST_TELLING);
-    row.joined(telling(held, room)).clipped(width)
-}
-
-/// Below this width what a call is about comes before its ticket.
-const BATCH_NARROW: usize = 60;
-/// The most columns of a ticket, and of a tool.
-const BATCH_WIDEST: usize = 24;
-/// The least width for what a call is about.
-const LEAST_TELLING: usize = 12;
-
-fn batch_last(model: &Model, batch: &Batch, room: usize, width: usize) -> Row {
-    let below = batch.members.len().saturating_sub(batch.top + room);
-    let left = match below {
-        0 => quiet(" end of the list"),
-        _ => warn(format!(" … {} below", counted(below, "more call"))),
-    };
-    let right = match model.listed(batch) {
-        Ok(()) => quiet("y sends a verdict for each "),
-        Err(Unlisted::TooSoon) => quiet("arming "),
-        Err(Unlisted::Unread) => warn("read the list to its end first "),
-    };
-    ends(left, right, width)
 }
