@@ -90,16 +90,16 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
     let most = if reading == Reading::Read { MOST } else { usize::MAX };
     let more = targets.len().saturating_sub(most);
     let keys: Vec<CallKey> = targets.iter().take(most).map(|held| held.key.clone()).collect();
-    open(model, Fate::Approve(reading), model.bind(&keys));
+    open(model, Fate::Approve(reading), &model.bind(&keys));
     if more > 0 {
         model.say(format!("These are the oldest {MOST}: {} for the next list.", counted(more, "call")));
     }
     true
 }
 
-pub(super) fn open(model: &mut Model, fate: Fate, calls: Vec<Armed>) {
+pub(super) fn open(model: &mut Model, fate: Fate, calls: &[Armed]) {
     let room = room(model);
-    let members = lay(model, &fate, &calls, room);
+    let members = lay(model, &fate, calls, room);
     model.overlay = Some(Overlay::Batch(Batch::new(fate, members, room)));
 }
 

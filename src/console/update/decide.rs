@@ -147,7 +147,7 @@ pub(super) fn send_denial(model: &mut Model) {
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
         _ => {
-            batch::open(model, Fate::Deny { reason }, members);
+            batch::open(model, Fate::Deny { reason }, &members);
             return;
         }
     };
