@@ -118,11 +118,16 @@ fn pressed(model: &mut Model, key: Key) {
 
 fn act(model: &mut Model, action: Action) {
     match action {
-        Action::Approve => decide::approve(model, Reading::Read),
-        Action::ApproveUnread => decide::approve(model, Reading::Unread),
+        Action::Approve => batch::approve(model, Reading::Read),
+        Action::ApproveUnread => batch::approve(model, Reading::Unread),
         Action::Deny => decide::deny(model),
+        Action::Confirm if model.place() == Place::Batch => batch::confirm(model),
         Action::Confirm if !matches!(model.overlay, Some(Overlay::Leave)) => decide::confirm(model),
-        Action::Send => decide::send_denial(model),
+        Action::Send => {
+            if let Some((fate, calls)) = decide::send_denial(model) {
+                batch::open(model, fate, &calls);
+            }
+        }
         Action::Edit if model.screen == Screen::Rules => rules::edit(model),
         Action::Edit => card::edit(model),
         Action::Quit if model.queue.waiting() > 0 && !matches!(model.overlay, Some(Overlay::Leave)) => {

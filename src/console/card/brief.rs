@@ -1,9 +1,9 @@
 //! What must be read of a call in few rows, for a list of calls: our line on it, its warnings, what it changes, every byte
 //! of its arguments. A call that needs more than that has no brief form: its card shows it.
 
-use super::json::{Extents, is_beyond_doubles, label, members, quoted, skip_space};
+use super::json::{Extents, Writing, is_beyond_doubles, label, members, quoted, skip_space};
+use super::preview::{self, Form};
 use super::sections::{is_without_arguments, new_here, warnings};
-use super::{Writing, preview};
 use crate::behavior::taxonomy::Mutability;
 use crate::console::rows::Entries;
 use crate::gate::data::snapshot::Snapshot;
@@ -27,7 +27,7 @@ pub fn brief(call: &Snapshot, width: usize) -> Option<Brief> {
     if carries_more || call.arguments.len() > LONGEST || doubtful || !(is_object || is_without_arguments(call)) {
         return None;
     }
-    let preview = preview::of(call, preview::Form::Brief, width);
+    let preview = preview::of(call, Form::Brief, width);
     let mut rows = Entries::new(width);
     warnings(call, &mut rows);
     if call.identity.mutability == Mutability::Pure {

@@ -11,6 +11,19 @@ use crate::text::plain::{Edges, is_tame};
 use crate::text::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
+/// How a text is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writing {
+    Json,
+    Bare,
+}
+
+impl Writing {
+    pub fn of(text: &str) -> Self {
+        if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() { Self::Json } else { Self::Bare }
+    }
+}
+
 /// How far a value goes and how much is in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {

@@ -18,7 +18,7 @@ use super::rows::caption;
 use crate::gate::data::snapshot::Snapshot;
 use crate::operator::found::Before;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
-use json::Extents;
+use json::{Extents, Writing};
 use layout::{Layout, Made, Sheet, Walk};
 use sections::ROOM_FOR_HOST;
 
@@ -246,18 +246,6 @@ fn marked(mark: &str, tone: Tone, row: &Row) -> Row {
 
 fn unchanged(rows: usize) -> Option<Row> {
     (rows > 0).then(|| quiet(format!("  … {} unchanged", counted(rows, "row"))))
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writing {
-    Json,
-    Bare,
-}
-
-impl Writing {
-    pub fn of(text: &str) -> Self {
-        if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() { Self::Json } else { Self::Bare }
-    }
 }
 
 /// The layout of one text at one width. It keeps no copy of the text: give it the same one every time.

@@ -6,15 +6,12 @@ use crate::console::rows::{Areas, content_rows};
 use std::sync::Arc;
 
 use super::batch::{Batch, Fate, Unlisted};
-use super::call::{Armed, CallKey, Drawn, Held, Question, Seen, Shown};
+use super::call::{ARMING, Armed, CallKey, Drawn, Held, Question, Seen, Shown};
 use super::rule::ReviewOf;
 use super::state::{Model, Overlay, Screen};
 use crate::behavior::arguments::reading::{self, Part};
 use crate::console::card::Card;
 
-/// How long a card, and each question about it, must have stood on screen with no key pressed before a key decides it, in
-/// milliseconds.
-pub const ARMING: i64 = 300;
 /// After a key that was refused, keys are ignored until none has come for this long, in milliseconds.
 pub const SILENCE: i64 = 400;
 

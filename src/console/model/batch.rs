@@ -3,8 +3,7 @@
 
 use std::ops::Range;
 
-use super::arming::ARMING;
-use super::call::{Armed, Reading, Seen, Shown};
+use super::call::{ARMING, Armed, Reading, Seen, Shown};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
 use crate::link::message::OperatorVerdict;

@@ -11,6 +11,9 @@ use crate::link::message::CallEnd;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
+/// How long a card, and each question about it, must have stood on screen with no key pressed before a key decides it, in
+/// milliseconds.
+pub const ARMING: i64 = 300;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     pub session: String,

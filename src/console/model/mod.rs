@@ -9,9 +9,9 @@ pub mod rule;
 pub mod settings;
 pub mod state;
 
-pub use arming::{ARMING, SILENCE, Unarmed};
+pub use arming::{SILENCE, Unarmed};
 pub use batch::{Batch, Fate, Member, Text, Tick, Unlisted};
-pub use call::{Armed, CallKey, CallState, Drawn, Held, Question, Reading, Seen, Shown};
+pub use call::{ARMING, Armed, CallKey, CallState, Drawn, Held, Question, Reading, Seen, Shown};
 pub use lists::{
     Connected, EntrySource, Following, Incompatible, ListState, Lost, LostFate, Opens, Passed, RuleEntry, RuleHits,
     ServerLine, Sought, Subject, ToolLine, ToolSource, Window,

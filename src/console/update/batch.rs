@@ -66,15 +66,16 @@ pub(super) fn regroup(model: &mut Model) {
 /// How many calls are read in one list: nobody reads more in one go.
 const MOST: usize = 200;
 
-/// Opens the list of the marked calls or of the selected group, or says why not; `false` where there is but one call, so
-/// that its card is the question.
-pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
+/// `a` and `A`: opens the list of the marked calls or of the selected group, or says why not. Where there is but one call,
+/// its card is the question.
+pub(super) fn approve(model: &mut Model, reading: Reading) {
+    // A group is about the card that is armed.
+    if model.queue.marked_calls().is_empty() && (model.armed().is_err() || model.queue.targets().len() < 2) {
+        return decide::approve(model, reading);
+    }
     // A card that only flashed by was not read.
     model.leave();
     let targets = model.queue.targets();
-    if targets.len() < 2 && model.queue.marked_calls().is_empty() {
-        return false;
-    }
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
         let words = format!(
@@ -82,8 +83,7 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
              splits a row.",
             targets.len()
         );
-        model.refuse(words);
-        return true;
+        return model.refuse(words);
     }
     let is_read = targets.iter().all(|held| held.seen == Seen::Whole);
     let reading = if is_read { Reading::Read } else { reading };
@@ -94,7 +94,6 @@ pub(super) fn lists(model: &mut Model, reading: Reading) -> bool {
     if more > 0 {
         model.say(format!("These are the oldest {MOST}: {} for the next list.", counted(more, "call")));
     }
-    true
 }
 
 pub(super) fn open(model: &mut Model, fate: Fate, calls: &[Armed]) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{batch, select};
+use super::select;
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
@@ -19,11 +19,8 @@ use crate::wire::number::counted;
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
 pub(super) fn approve(model: &mut Model, reading: Reading) {
-    if !model.queue.marked_calls().is_empty() && batch::lists(model, reading) {
-        return;
-    }
     match armed(model) {
-        Some(armed) if !batch::lists(model, reading) && (reading == Reading::Unread || !tell_unread(model, &armed)) => {
+        Some(armed) if reading == Reading::Unread || !tell_unread(model, &armed) => {
             let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
         }
@@ -64,9 +61,6 @@ pub(super) fn tell_not_whole(model: &mut Model, armed: &Armed) -> bool {
 
 /// `y`: confirms, once the question itself has stood on screen.
 pub(super) fn confirm(model: &mut Model) {
-    if matches!(model.overlay, Some(Overlay::Batch(_))) {
-        return batch::confirm(model);
-    }
     let Some(Overlay::Confirm { armed, reading }) = model.overlay.clone() else { return };
     if !model.stood() || !model.asks_about(&armed) {
         return model.refuse("Too soon: look at the question first.");
@@ -129,9 +123,9 @@ pub(super) fn earlier_reason(model: &mut Model, action: Action) {
     }
 }
 
-/// `Enter` after the reason: denies one call; shows the list of several first.
-pub(super) fn send_denial(model: &mut Model) {
-    let Some(Overlay::Reason { members, text, .. }) = model.overlay.take() else { return };
+/// `Enter` after the reason: denies one call. Several are listed first: these are returned.
+pub(super) fn send_denial(model: &mut Model) -> Option<(Fate, Vec<Armed>)> {
+    let Some(Overlay::Reason { members, text, .. }) = model.overlay.take() else { return None };
     let reason = match text.trim() {
         "" => "no reason given".to_owned(),
         reason => {
@@ -146,15 +140,14 @@ pub(super) fn send_denial(model: &mut Model) {
     };
     let armed = match members.as_slice() {
         [armed] if is_shown(armed) || model.waits(armed).is_none() => armed,
-        _ => {
-            batch::open(model, Fate::Deny { reason }, &members);
-            return;
-        }
+        _ => return Some((Fate::Deny { reason }, members)),
     };
-    if model.waits(armed).is_none() {
-        return model.refuse("Too late: the call no longer waits as it was shown. Nothing was sent.");
+    if model.waits(armed).is_some() {
+        send(model, armed, OperatorVerdict::Deny { reason });
+    } else {
+        model.refuse("Too late: the call no longer waits as it was shown. Nothing was sent.");
     }
-    send(model, armed, OperatorVerdict::Deny { reason });
+    None
 }
 
 fn remember(model: &mut Model, reason: &str) {
