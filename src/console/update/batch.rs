@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{decide, select};
+use super::decide;
+use super::select;
 use crate::audit::record::VerdictWord;
 use crate::console::keymap::Action;
 use crate::console::model::{
