@@ -305,7 +305,7 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     }
     terminal.shows(&["3 waiting", "×3", "and 2 identical", "· armed"]);
     terminal.types("a");
-    terminal.shows(&["Approve these 3 calls?", "s-1", "s-2", "s-3", "y sends a verdict for each"]);
+    terminal.shows(&["Approve these 3 calls?", "s-1", "s-2", "s-3", "y approves 3"]);
     assert!(server.executed().is_empty());
     terminal.types("y");
     for id in 1..=3 {

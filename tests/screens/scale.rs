@@ -166,6 +166,13 @@ fn all_alike_are_marked_with_one_key() {
     let marked = desk.model.queue.marked_calls();
     assert!(marked.len() > 5 && marked.iter().all(|held| held.snapshot.server == "server0"), "{}", marked.len());
     assert!(marked.iter().all(|held| held.snapshot.tool == "create_file"));
+    // Again, wider: those of the server, all that wait; then none.
+    desk.keys("*");
+    let marked = desk.model.queue.marked_calls();
+    assert!(marked.iter().any(|held| held.snapshot.tool != "create_file"));
+    assert!(marked.iter().all(|held| held.snapshot.server == "server0"));
+    desk.keys("*");
+    assert_eq!(desk.model.queue.marked_calls().len(), 100);
     desk.keys("*");
     assert!(desk.model.queue.marked.is_empty());
 }

@@ -18,13 +18,13 @@ use super::rows::caption;
 use crate::gate::data::snapshot::Snapshot;
 use crate::operator::found::Before;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
-use json::{Extents, Writing};
+use json::Extents;
 use layout::{Layout, Made, Sheet, Walk};
 use sections::ROOM_FOR_HOST;
 
 pub use crate::wire::number::{counted, grouped};
 pub use brief::{Brief, brief};
-pub use json::size;
+pub use json::{Writing, size};
 pub use layout::{Anchor, Fold, Folds};
 pub use sections::{Details, nearest};
 
