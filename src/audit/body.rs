@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::chain::{self, Writer};
-use super::record::{Assurance, Entry};
+use super::record::Entry;
 use super::redact::{Redactor, push_string};
 use crate::wire::digest::Digest;
 use crate::wire::number::push_number;
@@ -57,7 +57,7 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
         }
         None => out.push_str(",\"cut\":null"),
     }
-    word(out, r#","assurance":"#, Some(Assurance::L0.word()));
+    word(out, r#","assurance":"#, Some(entry.assurance.word()));
     digest(out, r#","policy":"#, entry.policy.as_ref());
     out.push_str(",\"detail\":");
     // Redacted like arguments: details may quote a command line or the arguments before an edit.

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
+use crate::signing::grade::Grade;
 use crate::wire::digest::Digest;
 use crate::wire::json::Json;
 use crate::wire::words::words;
@@ -83,14 +84,6 @@ impl By {
 }
 
 words! {
-    /// How much a record can be relied on (THREATS.md, section E).
-    Assurance {
-        /// It stops mistakes, not an agent with a shell.
-        L0 = "L0",
-    }
-}
-
-words! {
     /// How the server answered a forwarded call.
     Outcome {
         Ok = "ok",
@@ -152,6 +145,8 @@ pub struct Entry {
     pub latency_us: Option<u64>,
     /// The exact JSON text of the arguments, not yet redacted.
     pub arguments: Option<Json>,
+    /// What the operator's verdict is worth.
+    pub assurance: Grade,
     /// The digest of the policy that ruled, or that was in force at that moment.
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
@@ -177,6 +172,7 @@ impl Entry {
             rule: None,
             digest: None,
             latency_us: None,
+            assurance: Grade::default(),
             arguments: None,
             policy: None,
             detail: Detail::default(),

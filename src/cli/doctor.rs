@@ -21,13 +21,11 @@ use crate::home::agreed;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
+use crate::home::signers;
 use crate::pins::{PinStore, PinsError};
 use crate::text::columns::{Columns, cell};
 use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
-
-/// What level 0 gives, and what it does not.
-const ASSURANCE: &str = "L0 cooperative: stops mistakes and injected calls, not an agent that has a shell as you";
 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;
@@ -80,8 +78,7 @@ enum State {
 
 /// Looks at everything; exit code 1 if something is broken.
 pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Exit {
-    let mut checks =
-        vec![note("version", env!("CARGO_PKG_VERSION")), note("assurance", ASSURANCE), configuration(places)];
+    let mut checks = vec![note("version", env!("CARGO_PKG_VERSION")), assurance(places), configuration(places)];
     checks.extend(policies(places));
     checks.extend([state(places), audit_log(places), pins(places)]);
     checks.extend(unproven(places));
@@ -112,6 +109,17 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     }
     let broken = checks.iter().any(|check| check.state == State::Broken);
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// What protects the verdicts, and what does not; lists of signers that cannot be used are broken.
+fn assurance(places: &Places) -> Check {
+    match signers::load(places) {
+        Ok(_) => {
+            let level = signers::level(places);
+            note("assurance", format!("{level}: {}", level.grade.sentence()))
+        }
+        Err(error) => broken("assurance", error.to_string(), Some(error.hint())),
+    }
 }
 
 /// A check beside its labels; a file with several errors has a line for each.

@@ -117,7 +117,7 @@ impl<'a> Listed<'a> {
     fn row(&self) -> [Row; 5] {
         let (kind, fingerprint) = self.key();
         let (worth, tone) = match self.grade {
-            Ok(grade) if grade.level() == "L0" => (grade.word(), Tone::Warn),
+            Ok(grade) if grade.is_l0() => (grade.word(), Tone::Warn),
             Ok(grade) => (grade.word(), Tone::Good),
             Err(none) => (none, Tone::Quiet),
         };

@@ -3,7 +3,8 @@
 
 use ratatui::layout::Rect;
 
-use crate::audit::record::{Assurance, By};
+use crate::audit::record::By;
+use crate::signing::grade::Grade;
 use crate::text::row::{Row, Tone, border, foreign, quiet, warn};
 use crate::wire::number::counted;
 
@@ -129,18 +130,11 @@ pub fn decided_by(by: By) -> &'static str {
 
 /// The levels of the threat model, and what each does and does not do.
 pub const LEVELS: [(&str, &str); 4] = [
-    ("L0", "stops tool calls, not an agent's own shell"),
+    ("L0", Grade::Unsigned.sentence()),
     ("L1", "a verdict needs your key"),
     ("L2", "agent and log are apart"),
     ("L3", "credentials are on another machine"),
 ];
-
-/// What a level that wrappers have does and does not do.
-pub fn promise(level: Assurance) -> &'static str {
-    match level {
-        Assurance::L0 => LEVELS[0].1,
-    }
-}
 
 /// The areas of one screen. Areas that are not shown are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

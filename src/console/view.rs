@@ -10,9 +10,8 @@ use ratatui::layout::Rect;
 
 use super::model::{ListState, Model, Overlay, Palette, Screen};
 use super::pages::{self, batch, maker, review};
-use super::rows::{Panel, below, content_rows, ends, promise};
+use super::rows::{Panel, below, content_rows, ends};
 use super::{palette, panel};
-use crate::audit::record::Assurance;
 use crate::text::row::{Row, Tone, border, danger, key, ours, quiet, strong};
 use crate::wire::number::{counted, grouped};
 
@@ -131,10 +130,9 @@ fn header(model: &Model, width: u16) -> Row {
     }
     let servers = format!(" · {}", counted(model.wrappers.len(), "server"));
     // The lowest level of all wrappers.
-    let levels = model.wrappers.iter().map(|connected| connected.wrapper.assurance);
-    let level = levels.min().unwrap_or(Assurance::L0);
-    let promise = quiet(format!("{}: {}", level.word(), promise(level)));
-    let level = quiet(level.word());
+    let level = model.wrappers.iter().map(|connected| connected.status.level).min().unwrap_or_default();
+    let promise = quiet(format!("{level}: {}", level.grade.sentence()));
+    let level = quiet(level.to_string());
     let counted = name.clone().quiet(servers);
     // What the level promises matters more than the number of servers.
     let choices =

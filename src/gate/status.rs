@@ -21,6 +21,7 @@ pub(super) fn status(context: Context<'_>) -> Status {
     status.scope = scope_words(context);
     status.host = lifecycle.host().map(|(name, version)| format!("{name} {version}"));
     status.grants = grants.cards();
+    status.level = rules.policy.level;
     status.pending.clone_from(&rules.policy.pending);
     status.banner = match &out.log.trouble {
         Some(why) => Some(format!("the log cannot be written, so nothing runs: {why}")),

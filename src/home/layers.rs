@@ -13,6 +13,7 @@ use similar::TextDiff;
 
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
+use crate::home::signers;
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;
@@ -30,8 +31,7 @@ const COMPARING: Duration = Duration::from_millis(200);
 /// All policy files of one wrapper, as they were last read.
 #[derive(Debug)]
 pub struct Layers {
-    /// What `--home` named.
-    home: Option<PathBuf>,
+    places: Places,
     files: Vec<LayerFile>,
     accepted: Accepted,
     roots: Roots,
@@ -85,7 +85,7 @@ impl Layers {
         let accepted = Accepted::of(places);
         Self {
             files,
-            home: places.root().map(Path::to_path_buf),
+            places: places.clone(),
             accepted,
             roots: policy_file::roots(),
             last: BTreeMap::new(),
@@ -104,7 +104,8 @@ impl Layers {
         // The stamps are taken before the files are read: a change in between is found the next time.
         self.stamps = self.look();
         let mut policy = pool(&self.contributions(keeps), &self.roots);
-        policy.banner = policy.banner.map(|banner| under(self.home.as_deref(), &banner));
+        policy.banner = policy.banner.map(|banner| under(self.places.root(), &banner));
+        policy.level = signers::level(&self.places);
         policy
     }
 
@@ -141,13 +142,13 @@ impl Layers {
         self.files.iter().filter(there)
     }
 
-    /// Where the files and their accepted copies are: what [`Self::changed`] looks at.
+    /// Where the files, their accepted copies and the lists of signers are: what [`Self::changed`] looks at.
     pub fn paths(&self) -> Vec<PathBuf> {
         let paths = self.files.iter().flat_map(|file| {
             let path = file.place.path();
             [path.to_owned(), self.accepted.copy(path)]
         });
-        paths.collect()
+        paths.chain(signers::files(&self.places)).collect()
     }
 
     /// Reads the policy again, if a file or its accepted copy has changed.

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
 use super::policy_file;
-use crate::signing::grade::Owner;
+use crate::signing::grade::{Level, Owner, Required};
 use crate::signing::signers::{InForce, LONGEST, LineError, Signers};
 
 /// ssh-keygen, where the machine's policy names no other.
@@ -54,8 +54,7 @@ impl SignersError {
 /// # Errors
 /// [`SignersError`] when one is there and cannot be used, or the machine's is missing and its policy asks for signatures.
 pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
-    let folders = [places.system_dir(), places.config_dir().to_owned()];
-    let [machines, own] = folders.each_ref().map(|folder| folder.join("allowed_signers"));
+    let [machines, own, machines_revoked, own_revoked] = files(places);
     let asks = Machine::of(places).asks;
     let (file, (allowed, mut owner)) = match (read(&machines)?, asks) {
         (Some((_, Owner::User)), Some(Owner::Root)) => return Err(SignersError::NotRoots { file: machines }),
@@ -72,11 +71,11 @@ pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
         note(&file, errors);
         Signers::default()
     });
-    for (at, revoked) in folders.map(|folder| folder.join("revoked_keys")).iter().enumerate() {
-        let Some((text, of)) = read(revoked)? else { continue };
+    for (revoked, is_machines) in [(machines_revoked, true), (own_revoked, false)] {
+        let Some((text, of)) = read(&revoked)? else { continue };
         // Who can take a key off the machine's list of revoked ones brings it back; the user's own only takes more away.
-        owner = if at == 0 { owner.and(of) } else { owner };
-        signers.revoke(&text).unwrap_or_else(|errors| note(revoked, errors));
+        owner = if is_machines { owner.and(of) } else { owner };
+        signers.revoke(&text).unwrap_or_else(|errors| note(&revoked, errors));
     }
     if !lines.is_empty() {
         return Err(SignersError::Lines { lines });
@@ -86,10 +85,23 @@ pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
     Ok(Some(InForce { file, owner, signers }))
 }
 
+/// What protects the verdicts on this machine, by its own policy and list.
+pub fn level(places: &Places) -> Level {
+    // Lists that cannot be used approve nothing, and protect nothing.
+    Level::of(Machine::of(places).required, load(places).ok().flatten().as_ref())
+}
+
+/// Where the lists are, whether they exist or not.
+pub fn files(places: &Places) -> [PathBuf; 4] {
+    let (system, own) = (places.system_dir(), places.config_dir());
+    [system.join("allowed_signers"), own.join("allowed_signers"), system.join("revoked_keys"), own.join("revoked_keys")]
+}
+
 /// What the machine's policy says of signatures.
 struct Machine {
     /// Who can change the policy that asks for some; `None` where it asks for none.
     asks: Option<Owner>,
+    required: Required,
     ssh_keygen: Option<(PathBuf, Owner)>,
 }
 
@@ -98,13 +110,14 @@ impl Machine {
         let file = places.system_policy_file();
         let owner = || custody::open(&file).map_or(Owner::Root, |opened| opened.owner);
         match policy_file::text_if_any(&file).map(|text| text.map(|text| policy_file::read(&text))) {
-            Ok(None) => Self { asks: None, ssh_keygen: None },
+            Ok(None) => Self { asks: None, required: Required::Never, ssh_keygen: None },
             Ok(Some(Ok(policy))) => Self {
                 asks: policy.asks_for_signatures().then(owner),
+                required: policy.signed,
                 ssh_keygen: policy.ssh_keygen.map(|named| (named.into(), owner())),
             },
             // One that cannot be read may ask for them.
-            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), ssh_keygen: None },
+            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), required: Required::Never, ssh_keygen: None },
         }
     }
 }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::notice;
-use crate::audit::record::Assurance;
 use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord, Signature};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::{Gate, Mode};
@@ -121,7 +120,6 @@ impl Consoles {
             pid: std::process::id(),
             command: registration.command.clone(),
             started: registration.started,
-            assurance: Assurance::L0,
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;

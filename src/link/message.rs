@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::record::Assurance;
 use crate::gate::data::event::ConsoleId;
 pub use crate::gate::data::pin::PinState;
 pub use crate::gate::data::pinning::{PinOffer, Remembers, ToolOffer, ToolWord};
@@ -104,7 +103,6 @@ pub struct Wrapper {
     pub command: Vec<String>,
     /// Milliseconds since 1970, UTC.
     pub started: i64,
-    pub assurance: Assurance,
     /// Whether it lets everything pass and only records, which the console must show clearly.
     pub observe: bool,
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
-use crate::signing::grade::Required;
+use crate::signing::grade::{Level, Required};
 use crate::wire::digest::Digest;
 
 /// What one file contributes.
@@ -104,6 +104,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         given,
         signed: given.signed.unwrap_or_default(),
         ssh_keygen: None,
+        level: Level::default(),
         rules,
         disabled,
         allows_count,

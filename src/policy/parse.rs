@@ -13,7 +13,7 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
-use crate::signing::grade::Required;
+use crate::signing::grade::{Level, Required};
 use crate::wire::digest::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
@@ -67,6 +67,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         given,
         signed: given.signed.unwrap_or_default(),
         ssh_keygen,
+        level: Level::default(),
         rules,
         disabled,
         allows_count: true,
@@ -84,6 +85,7 @@ pub fn everything_asks(banner: String) -> Policy {
         given: Given::default(),
         signed: Required::default(),
         ssh_keygen: None,
+        level: Level::default(),
         rules: Vec::new(),
         disabled: Vec::new(),
         allows_count: false,

@@ -12,7 +12,7 @@ use super::when::{About, Predicate};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
-use crate::signing::grade::{Danger, Needs, Required};
+use crate::signing::grade::{Danger, Level, Needs, Required};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
@@ -263,6 +263,8 @@ pub struct Policy {
     pub signed: Required,
     /// `[operator] ssh_keygen`, of one file: the program that signs. It counts in the machine's policy alone.
     pub ssh_keygen: Option<String>,
+    /// What protects the verdicts, by the machine's own files; whoever reads them says so.
+    pub level: Level,
     pub rules: Vec<Rule>,
     /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,

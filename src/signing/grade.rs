@@ -1,6 +1,12 @@
 //! What a signed verdict is worth, and where one is required. Facts come from the signature and from who owns the files.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::signing::signers::{EntryKey, InForce};
 use crate::signing::sshsig::{KeyKind, Presence};
+use crate::signing::statement::NAMESPACE;
 use crate::wire::words::words;
 
 words! {
@@ -66,13 +72,17 @@ pub enum ConsoleUser {
     Other,
 }
 
-/// What a signed verdict is worth, worst first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Grade {
-    UsersList,
-    SoftwareKey,
-    SameUser,
-    Keyed,
+words! {
+    /// What a verdict is worth, worst first.
+    #[derive(Default)]
+    Grade {
+        #[default]
+        Unsigned = "L0",
+        UsersList = "L0 user's list",
+        SoftwareKey = "L0 software key",
+        SameUser = "L1 same user",
+        Keyed = "L1",
+    }
 }
 
 impl Grade {
@@ -88,46 +98,64 @@ impl Grade {
     }
 
     /// The best that a key can reach with this list, from a console of the same user.
-    pub const fn of_key(owner: Owner, key: KeyKind) -> Self {
-        match (owner, key.states_presence()) {
-            (Owner::User, _) => Self::UsersList,
-            (Owner::Root, false) => Self::SoftwareKey,
-            (Owner::Root, true) => Self::SameUser,
-        }
+    pub fn of_key(owner: Owner, key: KeyKind) -> Self {
+        let presence = match key.states_presence() {
+            true => Presence::Touched { counter: 0, verified: false },
+            false => Presence::NotStated,
+        };
+        Self::of(owner, presence, ConsoleUser::Same).unwrap_or_default()
     }
 
-    /// `L0` or `L1`.
-    pub const fn level(self) -> &'static str {
+    /// Whether a process of the user can make one by itself.
+    pub const fn is_l0(self) -> bool {
         match self {
-            Self::UsersList | Self::SoftwareKey => "L0",
-            Self::SameUser | Self::Keyed => "L1",
+            Self::Unsigned | Self::UsersList | Self::SoftwareKey => true,
+            Self::SameUser | Self::Keyed => false,
         }
     }
 
-    /// The word in JSON and in records.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::UsersList => "L0 user's list",
-            Self::SoftwareKey => "L0 software key",
-            Self::SameUser => "L1 same user",
-            Self::Keyed => "L1",
-        }
-    }
-
-    /// What it stops and what it does not, in a sentence.
+    /// What it stops or does not, in a few words.
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::UsersList => {
-                "your own account can change the list of signers, so an agent with a shell can add its own key"
-            }
-            Self::SoftwareKey => {
-                "any process of your account that can reach the key or its agent can sign, without a touch"
-            }
-            Self::SameUser => {
-                "every verdict needs a touch; a touch does not show what is signed, so a process of your account can put \
-                 another statement under a touch that you meant for ours"
-            }
-            Self::Keyed => "every verdict needs a touch, at a console that the agent's account cannot reach",
+            Self::Unsigned => "stops tool calls, not an agent's own shell",
+            Self::UsersList => "an agent with a shell can add its key to your list",
+            Self::SoftwareKey => "any process of yours can sign with your key",
+            Self::SameUser => "a touch does not show what is signed",
+            Self::Keyed => "each verdict is signed where no agent can reach",
+        }
+    }
+}
+
+/// What protects the verdicts on a machine, by its own policy and list: the grade of the weakest key that may sign at
+/// any time, and for which calls one must.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Level {
+    pub grade: Grade,
+    required: Required,
+}
+
+impl Level {
+    /// The level where signatures are required by the machine's policy, and these lists are in force.
+    pub fn of(required: Required, lists: Option<&InForce>) -> Self {
+        let entries =
+            lists.into_iter().flat_map(|lists| lists.signers.entries().iter().map(move |entry| (entry, lists)));
+        let usable = entries.filter(|(entry, _)| entry.is_for(NAMESPACE));
+        let grades = usable.filter_map(|(entry, lists)| match &entry.key {
+            EntryKey::Supported(key) if !lists.signers.is_revoked(key) => Some(Grade::of_key(lists.owner, key.kind())),
+            EntryKey::Supported(_) | EntryKey::Unsupported { .. } => None,
+        });
+        match (required, grades.min()) {
+            (Required::Never, _) | (_, None) => Self::default(),
+            (required, Some(grade)) => Self { grade, required },
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.required {
+            Required::Dangerous => write!(f, "dangerous calls {}, others L0", self.grade.word()),
+            Required::Never | Required::Always => f.write_str(self.grade.word()),
         }
     }
 }

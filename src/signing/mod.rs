@@ -1,10 +1,11 @@
 //! Verdicts that carry an SSH signature: what is signed, who may sign, and whether a signature is good. Pure: time, chance and
 //! the texts of files come in as arguments.
 //!
-//! [`verdict::SignedVerdict`] is the proof. It is made only of statement, signature, allowed signers and the card that waits.
+//! [`verdict::SignedVerdict`] is the proof of a verdict, [`change::check`] that of an accepted policy. It is made only of statement, signature, allowed signers and the card that waits.
 
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
 
+pub mod change;
 pub mod grade;
 pub mod signers;
 pub mod sshsig;

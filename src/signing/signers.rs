@@ -187,8 +187,7 @@ impl Signers {
     /// [`MayNotSign::SeveralNames`] names the first line that lets it sign under another name too.
     pub fn is_of_one_person(&self, key: &PublicKey, namespace: &str) -> Result<(), MayNotSign> {
         let mut name: Option<&str> = None;
-        let is_for = |entry: &&Entry| entry.namespaces.as_ref().is_none_or(|allowed| allowed.matches(namespace));
-        for entry in self.of_key(key).filter(is_for) {
+        for entry in self.of_key(key).filter(|entry| entry.is_for(namespace)) {
             let single = entry.principals.literal().filter(|name| *name == entry.principals.text());
             match single {
                 Some(single) if name.is_none_or(|name| same_person(name, single)) => name = Some(single),
@@ -216,13 +215,18 @@ impl Signers {
 }
 
 impl Entry {
+    /// Whether its key may sign in a namespace at any time.
+    pub fn is_for(&self, namespace: &str) -> bool {
+        self.namespaces.as_ref().is_none_or(|allowed| allowed.matches(namespace))
+    }
+
     /// Whether its key may sign in a namespace at a moment.
     ///
     /// # Errors
     /// [`MayNotSign`] says why not.
     pub fn allows(&self, namespace: &str, at: i64) -> Result<(), MayNotSign> {
         let line = self.line;
-        if self.namespaces.as_ref().is_some_and(|allowed| !allowed.matches(namespace)) {
+        if !self.is_for(namespace) {
             Err(MayNotSign::OtherNamespace { line })
         } else if self.after.is_some_and(|after| at < after) {
             Err(MayNotSign::NotYet { line })

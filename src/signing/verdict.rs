@@ -30,8 +30,8 @@ pub struct Evidence {
 pub enum Refused {
     #[error("the signature cannot be read: {0}")]
     Signature(#[from] Unreadable),
-    #[error("the signature is for another purpose: its namespace is not {NAMESPACE}")]
-    Namespace,
+    #[error("the signature is for another purpose: its namespace is not {0}")]
+    Namespace(&'static str),
     #[error("the signature does not match the statement and the key")]
     Forged,
     #[error("the statement cannot be read: {0}")]
@@ -46,6 +46,8 @@ pub enum Refused {
         "the signature is for another card: the card has changed, or a wrapper before this one sent it; look again"
     )]
     OtherChallenge,
+    #[error("the signature is for another change: {0} in it is not the same")]
+    OtherChange(&'static str),
     #[error("the signed verdict is not the one that was sent: {0} differs")]
     OtherVerdict(&'static str),
     #[error("the signature names the end of a grant, and no grant")]
@@ -86,20 +88,12 @@ impl Attested {
     /// # Errors
     /// [`Refused`] at the first thing that does not hold.
     pub fn check(evidence: Evidence, signers: &Signers) -> Result<Self, Refused> {
-        let signature = SshSignature::read(&evidence.signature)?;
-        if signature.namespace() != NAMESPACE {
-            return Err(Refused::Namespace);
-        }
-        let presence = signature.verify(evidence.statement.as_bytes()).ok_or(Refused::Forged)?;
-        let statement = Statement::read(&evidence.statement)?;
-        signers.may_sign(&statement.signer, signature.key(), NAMESPACE, statement.time)?;
-        if matches!(presence, Presence::NotTouched { .. }) {
-            return Err(Refused::NotTouched);
-        }
+        let (statement, signer) = attest(&evidence, NAMESPACE, signers, |text| {
+            Statement::read(text).map(|read| (read.signer.clone(), read.time, read))
+        })?;
         if statement.said.grants.is_none() && statement.said.until.is_some() {
             return Err(Refused::Grant);
         }
-        let signer = Signer { principal: statement.signer.clone(), key: signature.key().clone(), presence };
         Ok(Self { evidence, statement, signer })
     }
 
@@ -126,6 +120,29 @@ impl Attested {
     pub const fn signer(&self) -> &Signer {
         &self.signer
     }
+}
+
+/// Checks a signature over a statement that `read` reads, with the principal and the time in it.
+///
+/// # Errors
+/// [`Refused`] at the first thing that does not hold.
+pub(super) fn attest<T>(
+    evidence: &Evidence,
+    namespace: &'static str,
+    signers: &Signers,
+    read: impl FnOnce(&str) -> Result<(String, i64, T), NoStatement>,
+) -> Result<(T, Signer), Refused> {
+    let signature = SshSignature::read(&evidence.signature)?;
+    if signature.namespace() != namespace {
+        return Err(Refused::Namespace(namespace));
+    }
+    let presence = signature.verify(evidence.statement.as_bytes()).ok_or(Refused::Forged)?;
+    let (principal, time, statement) = read(&evidence.statement)?;
+    signers.may_sign(&principal, signature.key(), namespace, time)?;
+    if matches!(presence, Presence::NotTouched { .. }) {
+        return Err(Refused::NotTouched);
+    }
+    Ok((statement, Signer { principal, key: signature.key().clone(), presence }))
 }
 
 /// What the wrapper expects of a verdict on a card that waits.

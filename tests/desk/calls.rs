@@ -1,5 +1,6 @@
 //! Wrappers, calls and facts as a desk is given them.
 
+use mcp_approve::signing::grade::Level;
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
@@ -19,7 +20,6 @@ use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 
 use super::NINE;
-use mcp_approve::audit::record::Assurance;
 use mcp_approve::mcp::lifecycle::Phase;
 
 /// A past call, as the log's trials tell it.
@@ -41,7 +41,6 @@ pub fn wrapper(server: &str, session: &str) -> Wrapper {
         pid: 4242,
         command: vec!["npx".into(), "-y".into(), "@modelcontextprotocol/server-filesystem".into()],
         started: NINE - 60_000,
-        assurance: Assurance::L0,
         observe: false,
     }
 }
@@ -62,6 +61,7 @@ pub fn status() -> Status {
         banner: None,
         grants: Vec::new(),
         pending: Vec::new(),
+        level: Level::default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The two sides as tests play them: a wrapper, the product's console, and a console that says what the test wants.
 
-use mcp_approve::audit::record::{Assurance, By, VerdictWord};
+use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::behavior::taxonomy::ContentType;
@@ -46,7 +46,6 @@ pub fn wrapper(name: &str, session: &str) -> Wrapper {
         pid: std::process::id(),
         command: vec!["npx".to_owned(), "some-server".to_owned()],
         started: 1_795_000_000_000,
-        assurance: Assurance::L0,
         observe: false,
     }
 }

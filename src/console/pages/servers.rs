@@ -2,7 +2,7 @@
 
 use crate::audit::tally::SessionTally;
 use crate::console::model::{Connected, Model, ServerLine};
-use crate::console::rows::{Entries, promise};
+use crate::console::rows::Entries;
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
@@ -210,8 +210,8 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
         Some(phase) => phase.word(),
     };
     rows.ours("lifecycle", phase);
-    let level = wrapper.assurance;
-    rows.entry("assurance", ours(level.word()).quiet(format!(": {}", promise(level))));
+    let level = one.status.level;
+    rows.entry("assurance", ours(level.to_string()).quiet(format!(": {}", level.grade.sentence())));
     rows.foreign("scope", &status.scope);
     if wrapper.observe {
         rows.says("OBSERVE", Tone::Danger, "every call passes, and is only recorded");

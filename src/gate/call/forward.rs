@@ -67,7 +67,7 @@ pub(super) fn record(held: &Held, approval: &Approval, receipt: &Receipt, out: &
     let Approval { case, verdict, .. } = approval;
     let by_person = is_by_person(approval);
     if by_person {
-        out.record(entries::forward(out, held, &case.judged, receipt.entry()));
+        out.record(entries::forward(out, held, approval, receipt.entry()));
     }
     // A rule or a grant that came while the call waited may have decided it; the consoles still show it.
     if by_person || held.asked != AskRecord::NotAsked {

@@ -11,6 +11,7 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::terms::GrantCard;
 use crate::mcp::lifecycle::Phase;
 use crate::policy::rule::{Decision, Pending};
+use crate::signing::grade::Level;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 
@@ -118,6 +119,9 @@ pub struct Status {
     pub scope: String,
     /// The host's own name and version.
     pub host: Option<String>,
+    /// What protects the verdicts here.
+    #[serde(default)]
+    pub level: Level,
     /// A broken policy, an unwritable log: what is wrong and how to fix it.
     pub banner: Option<String>,
     /// What the operator has approved beforehand, oldest first.

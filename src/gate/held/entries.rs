@@ -13,6 +13,7 @@ use crate::behavior::hazards::Hazard;
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::{Badge, Mutability};
 use crate::gate::data::opinion::Opinion;
+use crate::gate::held::Approval;
 use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
 use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval, retry};
@@ -20,6 +21,7 @@ use crate::gate::state::Host;
 use crate::gate::state::history::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
+use crate::signing::grade::Grade;
 use crate::signing::sshsig::unarmored;
 use crate::wire::call::Call;
 
@@ -79,8 +81,14 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
     entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
     entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
+    entry.assurance = approval.map(worth).unwrap_or_default();
     entry.add("signatures", approval.and_then(|approval| signatures(&approval.signed)));
     entry
+}
+
+/// What an approval is worth: as much as the weakest of its signatures.
+fn worth(approval: &Approval) -> Grade {
+    approval.signed.iter().map(|one| one.grade).min().unwrap_or_default()
 }
 
 /// The signatures of an approval, with all that it takes to verify them again.
@@ -96,8 +104,10 @@ fn signatures(signed: &[SignedApproval]) -> Option<Value> {
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
-pub(in crate::gate) fn forward(out: &Out, held: &Held, judged: &Judged, decision_entry: u64) -> Entry {
-    of_call(out, Kind::Forward, held, Some(judged)).with("decision_entry", decision_entry)
+pub(in crate::gate) fn forward(out: &Out, held: &Held, approval: &Approval, decision_entry: u64) -> Entry {
+    let mut entry = of_call(out, Kind::Forward, held, Some(&approval.case.judged));
+    entry.assurance = worth(approval);
+    entry.with("decision_entry", decision_entry)
 }
 
 /// That a call was withdrawn, before or after its decision.
