@@ -10,14 +10,14 @@ use crate::audit::moment::rfc3339;
 use crate::audit::recording::random;
 use crate::cli::args::{Output, SignersCommand, SignersTestOptions};
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{Here, JsonForm, Look, json_rows, shown, visible};
+use crate::cli::look::{Here, JsonForm, Look, json_rows, shown};
 use crate::home::signers::{keygen, load};
 use crate::home::user;
-use crate::operator::sign::{OwnKey, Prompts, Signing, own_keys, public_key, ssh_folder};
+use crate::operator::sign::{OwnKey, a_try, own_keys, public_key, ssh_folder};
 use crate::signing::grade::{ConsoleUser, Grade, Owner};
 use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, Said, SignedWord, Statement, VERSION};
-use crate::signing::verdict::{Attested, Evidence, Expected, SignedVerdict, Spent};
+use crate::signing::verdict::{Attested, Expected, SignedVerdict, Spent};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
@@ -147,26 +147,24 @@ impl<'a> Listed<'a> {
 
 fn test(in_force: &InForce, options: &SignersTestOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let key = chosen(in_force, options.key.as_deref(), here.now)?;
-    let program = keygen(here.places).map_err(|why| {
+    keygen(here.places).map_err(|why| {
         Error::wrong(why, "install OpenSSH's client; only a program that root alone can change is run to sign")
     })?;
     let challenge = random()
         .map(Challenge::of)
         .map_err(|cause| Error::failed("no random bytes could be read", cause, "see that /dev/urandom can be read"))?;
     let statement = made_up(&key, challenge, here.now);
-    writeln!(out, "Signing as {} with {} {}", visible(&key.signer), key.key.kind().word(), key.key.fingerprint())?;
+    writeln!(out, "Signing as {key}")?;
     if key.key.kind().states_presence() {
         writeln!(out, "Touch the key when it blinks; Ctrl-C ends this.")?;
     }
     out.flush()?;
     here.places.create_state()?;
-    let text = statement.to_json();
     let hint =
         "a key in a file needs its agent or its passphrase, a FIDO key its touch; `ssh-add -L` lists the agent's keys";
-    let signature = Signing::start(&program, &key, &text, Prompts::Terminal, here.places.state_dir())
-        .and_then(Signing::wait)
-        .map_err(|error| Error::failed("there is no signature", error, hint))?;
-    let accepted = Attested::check(Evidence { statement: text, signature }, &in_force.signers).and_then(|attested| {
+    let evidence = a_try(&statement, key).sign(here.places);
+    let evidence = evidence.map_err(|error| Error::failed("there is no signature", error, hint))?;
+    let accepted = Attested::check(evidence, &in_force.signers).and_then(|attested| {
         let expected = Expected { card: &statement.card, said: &statement.said, earlier: &[], now: here.now };
         SignedVerdict::accept(attested, expected, &mut Spent::default())
     });
@@ -193,7 +191,7 @@ fn refused(why: &str) -> Exit {
 /// The key that was named, or the first that is the operator's own.
 fn chosen(in_force: &InForce, named: Option<&Path>, now: i64) -> Result<OwnKey, Error> {
     let folder = ssh_folder().unwrap_or_default();
-    let mut keys = own_keys(in_force, &folder, now);
+    let mut keys = own_keys(in_force, &folder, NAMESPACE, now);
     let Some(path) = named else {
         let none = || {
             Error::wrong(
@@ -238,5 +236,14 @@ fn made_up(key: &OwnKey, challenge: Challenge, now: i64) -> Statement {
     // A denial: even where it leaks, it approves nothing.
     let said = Said { grants: None, reason: "a try".to_owned(), until: None, verdict: SignedWord::Deny };
     let signer = key.signer.clone();
-    Statement { card, log: None, not_after: now + 5 * 60_000, said, signer, time: now, version: VERSION }
+    Statement {
+        also: Vec::new(),
+        card,
+        log: None,
+        not_after: now + 5 * 60_000,
+        said,
+        signer,
+        time: now,
+        version: VERSION,
+    }
 }

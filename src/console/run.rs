@@ -26,9 +26,9 @@ use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
-use crate::operator::sign::{Prompts, sign_card};
-use crate::operator::{Sources, log_reader, rule_book};
+use crate::operator::{Sources, log_reader, rule_book, sign};
 use crate::pins::page::Page;
+use crate::signing::statement::NAMESPACE;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
 /// milliseconds since 1970.
@@ -345,12 +345,14 @@ impl Loop<'_> {
         let Some(card) = shown.filter(|card| card.digest == digest && card.signs.is_some()) else {
             return Ok(Ok(message));
         };
-        let tell = |line: &str| {
+        let (sources, card) = (&self.sources, card.clone());
+        let places = &self.outside.places;
+        let made = self.screen.suspended(|| {
+            let key = sign::keys(places, NAMESPACE, (sources.now)())?.remove(0);
             // The signature does not depend on whether this can be read.
-            let _ = writeln!(std::io::stderr(), "{line}");
-        };
-        let sources = &self.sources;
-        let made = self.screen.suspended(|| sign_card(sources, card, grant, Prompts::Terminal, tell))?;
+            let _ = writeln!(std::io::stderr(), "Signing as {key}. Touch the key when it blinks; Ctrl-C goes back.");
+            sign::approval(sources, &[&card], grant, key).ok_or("the card asks for no signature")?.sign(places)
+        })?;
         Ok(match (made, message) {
             (Err(why), FromConsole::Decide { ticket, .. } | FromConsole::Grant { ticket, .. }) => Err((ticket, why)),
             (Ok(evidence), FromConsole::Decide { ticket, digest, verdict, .. }) => {

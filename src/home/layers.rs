@@ -14,11 +14,15 @@ use similar::TextDiff;
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
 use crate::home::signers;
+use crate::home::user;
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::parse;
 use crate::policy::rule::{Layer, Policy};
 use crate::policy::under::Roots;
+use crate::signing::change::{self, ChangeTerms};
+use crate::signing::grade::Needs;
+use crate::signing::verdict::Evidence;
 use crate::wire::digest::Digest;
 
 /// A project's own policy, in the folder that its servers run in.
@@ -59,6 +63,8 @@ pub enum AcceptError {
     Changed,
     #[error("the policy has changed again since it was shown, or no longer waits; look at it again")]
     NotPending,
+    #[error("the machine's policy asks for signatures, and this one does not count: {0}")]
+    Unsigned(String),
     #[error("the acceptance could not be kept: {0}; run `mcp-approve doctor`")]
     NotKept(io::Error),
 }
@@ -106,6 +112,8 @@ impl Layers {
         let mut policy = pool(&self.contributions(keeps), &self.roots);
         policy.banner = policy.banner.map(|banner| under(self.places.root(), &banner));
         policy.level = signers::level(&self.places);
+        let needs = signers::changes_need(&self.places);
+        policy.pending.iter_mut().for_each(|one| one.needs = needs);
         policy
     }
 
@@ -156,11 +164,17 @@ impl Layers {
         (self.look() != self.stamps).then(|| self.load(Keeps::Copies))
     }
 
-    /// Accepts the text of a file, if it still is the one with this digest.
+    /// What a signature over the acceptance of a text covers.
+    pub fn change(file: &Path, text: Digest) -> ChangeTerms {
+        ChangeTerms { file: file.display().to_string(), machine: user::machine(), text, user: user::name() }
+    }
+
+    /// Accepts the text of a file, if it still is the one with this digest; with a signature, where the machine's policy asks for
+    /// signatures.
     ///
     /// # Errors
     /// Why nothing was accepted, with what to do.
-    pub fn accept(&self, file: &Path, digest: Digest) -> Result<(), AcceptError> {
+    pub fn accept(&self, file: &Path, digest: Digest, signed: Option<&Evidence>) -> Result<(), AcceptError> {
         if !self.files.iter().any(|known| known.place.path() == file) {
             return Err(AcceptError::NotRead);
         }
@@ -168,7 +182,21 @@ impl Layers {
         if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
             return Err(AcceptError::Changed);
         }
+        if signers::changes_need(&self.places) == Needs::Signature {
+            let signed = signed.ok_or("sign it with `mcp-approve rules accept`".to_owned());
+            let signed = signed.and_then(|signed| self.is_signed(signed, file, digest).map(|()| signed));
+            let signed = signed.map_err(AcceptError::Unsigned)?;
+            self.accepted.sign(file, signed).map_err(AcceptError::NotKept)?;
+        }
         self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)
+    }
+
+    /// Whether a signature accepts a text, by the lists in force.
+    fn is_signed(&self, signed: &Evidence, file: &Path, text: Digest) -> Result<(), String> {
+        let lists = signers::load(&self.places).map_err(|error| error.to_string())?;
+        let lists = lists.ok_or("there is no list of signers")?;
+        let checked = change::check(signed, &lists.signers, &Self::change(file, text));
+        checked.map(drop).map_err(|why| why.to_string())
     }
 
     fn contributions(&mut self, keeps: Keeps) -> Vec<Contribution> {
@@ -207,7 +235,16 @@ impl Layers {
             return Err(broken(Why::Program));
         }
         let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
-        let was = match (&kept, file.layer) {
+        let needs = signers::changes_need(&self.places);
+        // Where the machine's policy asks for signatures, a copy without one was accepted by nobody.
+        let is_counted = |kept: &String| {
+            let signed = || self.accepted.signature(path).ok_or(String::new());
+            needs == Needs::Nothing
+                || signed().is_ok_and(|signed| self.is_signed(&signed, path, Digest::of(kept.as_bytes())).is_ok())
+        };
+        let counted = kept.clone().filter(is_counted);
+        let was = match (&counted, file.layer) {
+            (None, _) if needs == Needs::Signature => Some(nothing(&self.roots)),
             // A copy that this version cannot read is no reason to trust the new text.
             (Some(kept), _) => Some(parse::parse_at(kept, &self.roots).unwrap_or_else(|_| nothing(&self.roots))),
             (None, Layer::Project) => Some(nothing(&self.roots)),
@@ -226,7 +263,8 @@ impl Layers {
         self.last.insert(path.into(), now.clone());
         let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
         if !loosens {
-            if keeps == Keeps::Copies && kept != text {
+            // The copy that was signed stays what changes are compared with.
+            if keeps == Keeps::Copies && kept != text && needs == Needs::Nothing {
                 self.kept.insert(path.into(), text.clone().unwrap_or_default());
                 // If it cannot be kept, the next change is compared with an older text: stricter, never looser.
                 if let Err(error) = self.accepted.accept(path, text.as_deref()) {
@@ -236,7 +274,7 @@ impl Layers {
             return Ok(text.is_some().then_some(FileState::Whole(now)));
         }
         let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
-        let diff = diff(kept.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
+        let diff = diff(counted.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
         Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
     }
 

@@ -12,6 +12,7 @@ use crate::policy::parse;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Policy;
 use crate::policy::under::Roots;
+use crate::signing::verdict::Evidence;
 use crate::wire::digest::Digest;
 
 /// How many bytes a policy may have: it is text that people write.
@@ -191,6 +192,20 @@ impl Accepted {
     pub fn copy(&self, policy: &Path) -> PathBuf {
         let name = Digest::of(policy.as_os_str().as_encoded_bytes()).to_string();
         self.dir.join(format!("{}.toml", &name[..name.len().min(32)]))
+    }
+
+    /// The signature that a text was accepted with, not checked; `None` where there is none that can be read.
+    pub fn signature(&self, policy: &Path) -> Option<Evidence> {
+        serde_json::from_str(&text_if_any(&self.signature_file(policy)).ok()??).ok()
+    }
+
+    /// Keeps the signature of a text that is about to be accepted.
+    pub fn sign(&self, policy: &Path, evidence: &Evidence) -> io::Result<()> {
+        replace(&self.signature_file(policy), &serde_json::to_string(evidence)?)
+    }
+
+    fn signature_file(&self, policy: &Path) -> PathBuf {
+        self.copy(policy).with_extension("signature.json")
     }
 
     /// The text that was accepted; `None` where none was.

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
 use super::policy_file;
-use crate::signing::grade::{Level, Owner, Required};
+use crate::signing::grade::{Level, Needs, Owner, Required};
 use crate::signing::signers::{InForce, LONGEST, LineError, Signers};
 
 /// ssh-keygen, where the machine's policy names no other.
@@ -89,6 +89,12 @@ pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
 pub fn level(places: &Places) -> Level {
     // Lists that cannot be used approve nothing, and protect nothing.
     Level::of(Machine::of(places).required, load(places).ok().flatten().as_ref())
+}
+
+/// What accepting a policy of a user's takes: a signature where the machine's policy asks for some, or a file of the user's could let
+/// pass unasked what must be signed.
+pub fn changes_need(places: &Places) -> Needs {
+    if Machine::of(places).asks.is_some() { Needs::Signature } else { Needs::Nothing }
 }
 
 /// Where the lists are, whether they exist or not.

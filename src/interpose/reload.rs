@@ -82,7 +82,7 @@ impl Reload {
 impl Reader {
     fn work(&mut self, job: Job) {
         if let Job::Accept(Accept { file, digest, console }) = job
-            && let Err(why) = self.layers.accept(Path::new(&file), digest)
+            && let Err(why) = self.layers.accept(Path::new(&file), digest, None)
         {
             self.to_loop.tell(FromThreads::Refused { console, why: why.to_string() });
         }

@@ -1,6 +1,7 @@
 //! Has ssh-keygen sign a statement with the operator's own key: which key, with what environment, and how to stop it. Checks
 //! nothing: the wrapper does.
 
+use std::fmt;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -11,8 +12,10 @@ use super::Sources;
 use crate::audit::store::noted::{self, Noted};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::terms::GrantTerms;
+use crate::home::places::Places;
 use crate::home::signers::{self, keygen};
 use crate::home::user;
+use crate::signing::change::{self, Change, ChangeTerms};
 use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
 use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Statement, VERSION};
@@ -52,14 +55,14 @@ pub enum SignError {
     NoSignature,
 }
 
-/// The keys of the list that a verdict may be signed with at a moment, those with a file of the operator's first. `folder` has
-/// the public files, usually `~/.ssh`.
-pub fn own_keys(in_force: &InForce, folder: &Path, at: i64) -> Vec<OwnKey> {
+/// The keys of the list that may sign in a namespace at a moment, those with a file of the operator's first. `folder` has the
+/// public files, usually `~/.ssh`.
+pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> Vec<OwnKey> {
     let files = public_files(folder);
     let usable = |entry: &Entry| {
         let EntryKey::Supported(key) = &entry.key else { return None };
         let signer = entry.principals.literal()?.to_owned();
-        in_force.signers.may_sign(&signer, key, NAMESPACE, at).ok()?;
+        in_force.signers.may_sign(&signer, key, namespace, at).ok()?;
         let file = files.iter().find(|(_, blob)| blob == key.blob()).map(|(path, _)| path.clone());
         Some(OwnKey { signer, key: key.clone(), file })
     };
@@ -71,48 +74,94 @@ pub fn own_keys(in_force: &InForce, folder: &Path, at: i64) -> Vec<OwnKey> {
 /// How long a signature counts after it was asked for, in milliseconds: a touch may take a while.
 const VALIDITY: i64 = 5 * 60_000;
 
-/// Signs an approval of a card, as the console shows it. `tell` gets a line for the operator before a touch may be needed.
+/// A statement that is ready to be signed, with the key that signs it.
+#[derive(Clone, Debug)]
+pub struct ToSign {
+    pub key: OwnKey,
+    pub statement: String,
+    namespace: &'static str,
+}
+
+impl ToSign {
+    /// Starts ssh-keygen.
+    ///
+    /// # Errors
+    /// Why it cannot be started, for the operator.
+    pub fn start(&self, places: &Places, prompts: Prompts) -> Result<Signing, String> {
+        let program = keygen(places)?;
+        Signing::start(&program, self, prompts, places.state_dir()).map_err(|error| error.to_string())
+    }
+
+    /// Has ssh-keygen sign at the terminal.
+    ///
+    /// # Errors
+    /// Why there is no signature, for the operator.
+    pub fn sign(&self, places: &Places) -> Result<Evidence, String> {
+        let signature = self.start(places, Prompts::Terminal)?.wait().map_err(|error| error.to_string())?;
+        Ok(self.with(signature))
+    }
+
+    /// The statement with its signature.
+    pub fn with(&self, signature: String) -> Evidence {
+        Evidence { statement: self.statement.clone(), signature }
+    }
+}
+
+/// `mara with sk-ssh-ed25519@openssh.com SHA256:…`, and what a touch is asked for.
+impl fmt::Display for OwnKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} with {} {}", visible(&self.signer), self.key.kind().word(), self.key.fingerprint())
+    }
+}
+
+/// The keys that the operator may sign with now, in a namespace.
 ///
 /// # Errors
-/// Why there is no signature, for the operator.
-pub fn sign_card(
-    sources: &Sources,
-    card: &Snapshot,
-    grant: Option<&GrantTerms>,
-    prompts: Prompts,
-    tell: impl FnOnce(&str),
-) -> Result<Evidence, String> {
-    let Sources { places, log, now } = sources;
-    let terms = card.signs.clone().ok_or("the card asks for no signature")?;
-    let in_force = signers::load(places).map_err(|error| format!("the list of signers cannot be used: {error}"))?;
+/// Why there is none, for the operator.
+pub fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
+    let in_force = signers::load(places).map_err(|error| format!("{error}: {}", error.hint()))?;
     let in_force = in_force.ok_or("there is no list of signers: `mcp-approve help signing`")?;
-    let time = now();
-    let mut keys = own_keys(&in_force, &ssh_folder().unwrap_or_default(), time);
-    if keys.is_empty() {
-        return Err("no key in the list of signers may sign now: `mcp-approve signers` says why".to_owned());
+    let keys = own_keys(&in_force, &ssh_folder().unwrap_or_default(), namespace, at);
+    match keys.is_empty() {
+        true => Err("no key in the list of signers may sign now: `mcp-approve signers` says why".to_owned()),
+        false => Ok(keys),
     }
-    let key = keys.remove(0);
+}
+
+/// One approval of these cards, as the console shows them, to be signed with a key. `None` where one of them asks for no signature,
+/// or there is none.
+pub fn approval(
+    Sources { log, now, .. }: &Sources,
+    cards: &[&Snapshot],
+    grant: Option<&GrantTerms>,
+    key: OwnKey,
+) -> Option<ToSign> {
+    // What is signed are the bytes and the card that were shown, whatever the wrapper says of them.
+    let shown = |card: &&Snapshot| {
+        let terms = card.signs.clone()?;
+        Some(CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms })
+    };
+    let mut cards = cards.iter().map(shown).collect::<Option<Vec<_>>>()?.into_iter();
+    let (card, time) = (cards.next()?, now());
     let log = match noted::read(log) {
         Noted::Head(head) => Some(LogHead { head: head.link, seq: head.seq }),
         Noted::Nothing | Noted::Unreadable(_) => None,
     };
-    // What is signed are the bytes and the card that were shown, whatever the wrapper says of them.
-    let shown = CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms };
-    let signer = key.signer.clone();
     let said = GrantTerms::said(grant, time);
-    let statement = Statement { card: shown, log, not_after: time + VALIDITY, said, signer, time, version: VERSION };
-    let touch = if key.key.kind().states_presence() { " Touch the key when it blinks." } else { "" };
-    tell(&format!(
-        "Signing the approval of {} as {} with {} {}.{touch} Ctrl-C goes back.",
-        visible(&card.ticket),
-        visible(&key.signer),
-        key.key.kind().word(),
-        key.key.fingerprint()
-    ));
-    let program = keygen(places)?;
-    let statement = statement.to_json();
-    let signature = Signing::start(&program, &key, &statement, prompts, places.state_dir()).and_then(Signing::wait);
-    Ok(Evidence { statement, signature: signature.map_err(|error| error.to_string())? })
+    let (signer, not_after) = (key.signer.clone(), time + VALIDITY);
+    let statement = Statement { also: cards.collect(), card, log, not_after, said, signer, time, version: VERSION };
+    Some(ToSign { key, statement: statement.to_json(), namespace: NAMESPACE })
+}
+
+/// The acceptance of a policy's text, to be signed with a key.
+pub fn change(change: ChangeTerms, time: i64, key: OwnKey) -> ToSign {
+    let statement = Change::new(change, key.signer.clone(), time).to_json();
+    ToSign { key, statement, namespace: change::NAMESPACE }
+}
+
+/// A text in the namespace of verdicts, to be signed with a key for a try.
+pub fn a_try(statement: &Statement, key: OwnKey) -> ToSign {
+    ToSign { key, statement: statement.to_json(), namespace: NAMESPACE }
 }
 
 /// The public key in a `.pub` file.
@@ -164,16 +213,8 @@ impl Drop for Written {
 
 impl Signing {
     /// Starts `program` to sign a statement; `private` is a folder of the user's alone.
-    ///
-    /// # Errors
-    /// [`SignError::Cannot`] when it does not start.
-    pub fn start(
-        program: &Path,
-        key: &OwnKey,
-        statement: &str,
-        prompts: Prompts,
-        private: &Path,
-    ) -> Result<Self, SignError> {
+    fn start(program: &Path, to_sign: &ToSign, prompts: Prompts, private: &Path) -> Result<Self, SignError> {
+        let ToSign { key, statement, namespace } = to_sign;
         let (file, written) = match &key.file {
             Some(file) => (file.clone(), None),
             None => {
@@ -182,7 +223,7 @@ impl Signing {
             }
         };
         let mut command = Command::new(program);
-        command.args(["-Y", "sign", "-n", NAMESPACE, "-f"]).arg(file).env_clear();
+        command.args(["-Y", "sign", "-n", namespace, "-f"]).arg(file).env_clear();
         command.envs(ENVIRONMENT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
         if let Ok(user) = user::current() {
             command.env("HOME", user.home);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
-use crate::signing::grade::{Level, Required};
+use crate::signing::grade::{Level, Needs, Required};
 use crate::wire::digest::Digest;
 
 /// What one file contributes.
@@ -74,7 +74,8 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 if !loosens.is_empty() {
                     let (layer, file) = (*layer, file.to_string());
                     banners.push(waits(layer, &file, loosens.len()));
-                    pending.push(Pending { layer, file, digest: now.digest, loosens, diff: diff.clone() });
+                    let (digest, diff, needs) = (now.digest, diff.clone(), Needs::Nothing);
+                    pending.push(Pending { layer, file, digest, loosens, needs, diff });
                 }
             }
             FileState::Broken { banner, before } => {

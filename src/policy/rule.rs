@@ -309,6 +309,9 @@ pub struct Pending {
     pub digest: Digest,
     /// What it loosens, a line each.
     pub loosens: Vec<String>,
+    /// Whether accepting it needs a signature.
+    #[serde(default)]
+    pub needs: Needs,
     /// The change as a unified diff, cut where it is long.
     pub diff: String,
 }

@@ -39,8 +39,10 @@ pub enum Danger {
 }
 
 /// What an approval needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Needs {
+    #[default]
     Nothing,
     Signature,
 }

@@ -115,6 +115,9 @@ pub struct LogHead {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Statement {
+    /// The other cards that the same verdict is about, where one signature covers several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<CardTerms>,
     pub card: CardTerms,
     /// Absent where the console had no log to read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,6 +145,11 @@ pub enum NoStatement {
 }
 
 impl Statement {
+    /// Every card that it is about.
+    pub fn cards(&self) -> impl Iterator<Item = &CardTerms> {
+        std::iter::once(&self.card).chain(&self.also)
+    }
+
     /// The bytes that are signed.
     pub fn to_json(&self) -> String {
         // A struct of strings and integers is always JSON.

@@ -52,6 +52,8 @@ pub enum Refused {
     OtherVerdict(&'static str),
     #[error("the signature names the end of a grant, and no grant")]
     Grant,
+    #[error("the signature grants more than one call, and is for several cards: grant with one")]
+    GrantOfSeveral,
     #[error("the signature is dated in the future: compare the clocks of the two machines")]
     FromTheFuture,
     #[error("the signature has expired: sign again")]
@@ -93,6 +95,9 @@ impl Attested {
         })?;
         if statement.said.grants.is_none() && statement.said.until.is_some() {
             return Err(Refused::Grant);
+        }
+        if statement.said.grants.is_some() && !statement.also.is_empty() {
+            return Err(Refused::GrantOfSeveral);
         }
         Ok(Self { evidence, statement, signer })
     }
@@ -183,10 +188,9 @@ impl SignedVerdict {
     /// # Errors
     /// [`Refused`] at the first difference; then nothing is spent.
     pub fn accept(attested: Attested, expected: Expected<'_>, spent: &mut Spent) -> Result<Self, Refused> {
-        let Statement { card, said, time, not_after, log: _, signer: _, version: _ } = &attested.statement;
-        if card.challenge != expected.card.challenge {
-            return Err(Refused::OtherChallenge);
-        }
+        let Statement { said, time, not_after, .. } = &attested.statement;
+        let is_it = |card: &&CardTerms| card.challenge == expected.card.challenge;
+        let card = attested.statement.cards().find(is_it).ok_or(Refused::OtherChallenge)?;
         if let Some(field) = other_call(card, expected.card) {
             return Err(Refused::OtherCall(field));
         }

@@ -1,6 +1,5 @@
 //! Wrappers, calls and facts as a desk is given them.
 
-use mcp_approve::signing::grade::Level;
 use mcp_approve::behavior::arguments;
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::evidence::{Claim, Evidence, Source, Strength};
@@ -17,6 +16,7 @@ use mcp_approve::operator::tried::PastLine;
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
+use mcp_approve::signing::grade::Level;
 use mcp_approve::wire::digest::Digest;
 
 use super::NINE;

@@ -8,12 +8,16 @@ use std::path::Path;
 use mcp_approve::home::custody;
 use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
-use mcp_approve::home::policy_file::PolicyPlace;
+use mcp_approve::home::policy_file::{Accepted, PolicyPlace};
 use mcp_approve::home::signers::{SignersError, keygen, load};
-use mcp_approve::signing::grade::Owner;
+use mcp_approve::policy::rule::Decision;
+use mcp_approve::signing::change::{Change, NAMESPACE};
+use mcp_approve::signing::grade::{Needs, Owner};
 use mcp_approve::signing::sshsig::PublicKey;
+use mcp_approve::signing::verdict::Evidence;
+use mcp_approve::wire::digest::Digest;
 
-use crate::signing::bed::Key;
+use crate::signing::bed::{Key, Making, NOW, armored};
 
 const ASKS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
 const TWO: &str = "version = 1\n[[rule]]\nid = \"two\"\ndecision = \"ask\"\ntool = \"*\"\napprovals = 2\n";
@@ -154,4 +158,60 @@ fn only_roots_policy_names_the_program_that_signs() {
         home.write("etc/policy.toml", &names(program));
         assert!(keygen(&home.places).is_err(), "{program}");
     }
+}
+
+const ALLOWS: &str = "version = 1\n[[rule]]\nid = \"all\"\ndecision = \"allow\"\ntool = \"*\"\n";
+
+#[test]
+fn a_rule_of_the_users_lets_pass_what_must_be_signed_only_once_its_text_is_signed() {
+    let home = Home::new();
+    let (mara, stranger) = (key(1), key(2));
+    home.write("etc/allowed_signers", &format!("mara@example.com {}\n", mara.line()));
+    let file = home.places.policy_file();
+    let layers = || Layers::of(&home.places, None, &PolicyPlace::Usual(file.clone()));
+    let allows = || layers().load(Keeps::Copies).rules.iter().any(|rule| rule.decision == Decision::Allow);
+    let digest = |text: &str| Digest::of(text.as_bytes());
+    let signed = |text: &str, key: &Key| {
+        let change = Change::new(Layers::change(&file, digest(text)), "mara@example.com".into(), NOW).to_json();
+        let making = Making { namespace: NAMESPACE, ..Making::default() };
+        Evidence { signature: armored(&key.sign(change.as_bytes(), &making)), statement: change }
+    };
+    // Accepted before the machine asked for signatures.
+    home.write("config/policy.toml", ALLOWS);
+    assert!(allows());
+    home.write("etc/policy.toml", ASKS);
+    assert!(!allows());
+    let pending = layers().load(Keeps::Copies).pending;
+    assert!(pending.iter().all(|one| one.needs == Needs::Signature) && pending.len() == 1, "{pending:?}");
+    // What any process of the user can write: the copy that says what was accepted.
+    fs::create_dir_all(home.places.accepted_dir()).unwrap();
+    let accepted = Accepted::of(&home.places);
+    accepted.accept(&file, Some(ALLOWS)).unwrap();
+    assert!(!allows());
+    for wrong in [None, Some(signed(ALLOWS, &stranger)), Some(signed("version = 1\n", &mara))] {
+        assert!(layers().accept(&file, digest(ALLOWS), wrong.as_ref()).is_err(), "{wrong:?}");
+        if let Some(wrong) = &wrong {
+            accepted.sign(&file, wrong).unwrap();
+        }
+        assert!(!allows(), "{wrong:?}");
+    }
+    layers().accept(&file, digest(ALLOWS), Some(&signed(ALLOWS, &mara))).unwrap();
+    assert!(allows());
+    // A signature is for its text; what only tightens needs none, and what was signed stays.
+    let tighter = format!("{ALLOWS}[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"rm\"\n");
+    home.write("config/policy.toml", &tighter);
+    let policy = layers().load(Keeps::Copies);
+    assert!(policy.rules.len() == 2 && policy.pending.is_empty(), "{policy:?}");
+    home.write("config/policy.toml", &ALLOWS.replace("all", "more"));
+    assert!(!allows());
+    home.write("config/policy.toml", ALLOWS);
+    assert!(allows());
+    home.write("etc/revoked_keys", &mara.line());
+    assert!(!allows());
+    // Another file that allows is no way around: the folder's, or one that is named.
+    let named = home.folder.path().join("named.toml");
+    fs::write(&named, ALLOWS).unwrap();
+    let place = PolicyPlace::Named(named);
+    let rules = Layers::of(&home.places, None, &place).load(Keeps::Copies).rules;
+    assert!(rules.iter().all(|rule| rule.decision > Decision::Allow), "{rules:?}");
 }

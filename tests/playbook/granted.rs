@@ -183,6 +183,7 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
         layer: mcp_approve::policy::rule::Layer::User,
         file: "/p".into(),
         digest,
+        needs: mcp_approve::signing::grade::Needs::Nothing,
         loosens: vec!["allows: yes".into()],
         diff: String::new(),
     });

@@ -2,19 +2,23 @@
 
 use jiff::tz::TimeZone;
 use mcp_approve::audit::record::Kind;
+use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::gate::data::event::{Event, Signature};
+use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
 use mcp_approve::gate::data::pinning::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};
-use mcp_approve::signing::grade::Owner;
+use mcp_approve::policy::rule::{Decision, Layer, Pending};
+use mcp_approve::signing::grade::{Needs, Owner};
 use mcp_approve::signing::signers::{InForce, Signers};
 use mcp_approve::signing::statement::{CardTerms, Said, Statement, VERSION};
 use mcp_approve::signing::verdict::{Attested, Evidence};
+use mcp_approve::wire::digest::Digest;
 
 use super::WRITE;
 use crate::signing_bed::{Key, Making, armored};
-use crate::world::{Did, World, config, modern_call, word};
+use crate::world::{Did, World, ann, config, modern_call, word};
 
 const ALWAYS: &str = "version = 1\n[operator]\nsigned = \"always\"\n";
 const DANGEROUS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
@@ -34,6 +38,7 @@ fn said(world: &World, ticket: &str, who: &str, change: impl FnOnce(&mut Stateme
     let card = &world.cards[ticket];
     let terms = card.signs.clone().expect("a card that asks for a signature");
     let mut statement = Statement {
+        also: Vec::new(),
         card: CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms },
         log: None,
         not_after: world.now.wall + 60_000,
@@ -409,5 +414,89 @@ fn a_grant_ends_when_its_signature_says() {
         if !runs {
             assert!(refusal(&did).contains("until when"), "{until:?}: {did:?}");
         }
+    }
+}
+
+#[test]
+fn what_an_operator_said_without_a_signature_lets_nothing_pass_that_needs_one() {
+    let delete = r#"{"path":"/a"}"#;
+    // By the pins, which the user's processes can write, the tool only reads.
+    let mut first = World::new().ready();
+    first.call("1", "delete_file", delete);
+    let definition = first.cards["files-1"].clone();
+    let reads = |world: &mut World| {
+        let mut pins = world.pins();
+        let pin = pins.tools.get_mut("delete_file").expect("a pin of the tool");
+        pin.said = Some(pin.identity.unwrap_or(definition.identity).with_mutability(Mutability::Pure));
+        world.step(Event::Reviewed(Box::new(pins)));
+    };
+    for (policy, asks) in [("version = 1\n", false), (DANGEROUS, true), (ALWAYS, true)] {
+        let mut world = World::with(config(), policy).ready();
+        world.call("1", "delete_file", delete);
+        reads(&mut world);
+        let did = world.call("2", "delete_file", delete);
+        assert_eq!(did.contains(&Did::Ask("files-2".into())), asks, "{policy}: {did:?}");
+        assert!(!asks || world.cards["files-2"].signs.is_some(), "{policy}");
+    }
+}
+
+#[test]
+fn an_accepted_policy_counts_only_with_a_signature_where_the_machine_asks_for_them() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    let mut policy = mcp_approve::policy::parse::parse(ALWAYS).unwrap();
+    let pending = Pending {
+        layer: Layer::User,
+        file: "/p".into(),
+        digest: Digest::of(b"p"),
+        loosens: vec!["allows: x".into()],
+        needs: Needs::Signature,
+        diff: String::new(),
+    };
+    policy.pending.push(pending);
+    world.step(Event::PolicyChanged(policy.into()));
+    let did = world.step(Event::PolicyAccepted { file: "/p".into(), digest: Digest::of(b"p"), operator: ann() });
+    assert!(refusal(&did).contains("rules accept"), "{did:?}");
+    assert!(!world.entries.iter().any(|entry| entry.detail.json().contains("accepted the changed policy")));
+}
+
+#[test]
+fn one_signature_for_several_cards_counts_for_each_of_them_once_and_for_no_other() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    for (id, path) in [("1", "/a"), ("2", "/b"), ("3", "/c")] {
+        world.call(id, "write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#));
+    }
+    let second = said(&world, "files-2", "mara", |_| {}).card;
+    let both = said(&world, "files-1", "mara", |s| s.also = vec![second]);
+    let sign = |world: &mut World, ticket: &str| world.approve_signed(ticket, attested(&both, "mara"));
+    let did = sign(&mut world, "files-3");
+    assert!(refusal(&did).contains("another card"), "{did:?}");
+    for ticket in ["files-2", "files-1"] {
+        assert!(is_forwarded(&sign(&mut world, ticket)), "{ticket}");
+    }
+    assert!(!is_forwarded(&sign(&mut world, "files-1")), "once");
+    // It grants nothing beyond them.
+    let terms = GrantTerms { covers: Covers::Tool, lasts: Lasts::Session };
+    let also = both.card.clone();
+    let granting = said(&world, "files-3", "mara", |s| {
+        (s.also, s.said) = (vec![also], GrantTerms::said(Some(&terms), s.time));
+    });
+    let digest = world.cards["files-3"].digest;
+    let did = world.step(Event::Granted(word("files-3", digest), terms, attested(&granting, "mara")));
+    assert!(refusal(&did).contains("several cards"), "{did:?}");
+}
+
+#[test]
+fn an_approver_program_lets_nothing_pass_that_needs_a_signature() {
+    let bot = || Approver { name: "bot".into(), server: Vec::new(), tool: Vec::new(), may: May::Allow };
+    let says = |decision| Opinion { name: "bot".into(), decision, reason: String::new(), failed: false, latency_us: 1 };
+    for (policy, runs) in [("version = 1\n", true), (ALWAYS, false), (DANGEROUS, false), (TWO, false)] {
+        let mut world = World::with(Config { approvers: vec![bot()], ..config() }, policy).ready();
+        world.call("1", "write_file", WRITE);
+        let did = world.approvers_say(&[says(Decision::Allow)]);
+        assert_eq!(is_forwarded(&did), runs, "{policy}: {did:?}");
+        // It may still deny.
+        world.call("2", "write_file", WRITE);
+        let did = world.approvers_say(&[says(Decision::Deny)]);
+        assert!(did.iter().any(|one| matches!(one, Did::Answer(_))), "{policy}: {did:?}");
     }
 }

@@ -70,6 +70,7 @@ pub(super) fn pending() -> Pending {
         layer: Layer::User,
         file: "/home/ada/.config/mcp-approve/policy.toml".into(),
         digest: Digest::of(b"the new text"),
+        needs: mcp_approve::signing::grade::Needs::Nothing,
         loosens: vec!["rule \"push\" allows more".into(), "rule \"no-rm\" is gone".into()],
         diff: "@@ -1,2 +1,3 @@\n version = 1\n-decision = \"deny\"\n+decision = \"allow\"\n".into(),
     }

@@ -187,6 +187,7 @@ pub fn said() -> Said {
 /// What an honest console signs for that card.
 pub fn statement() -> Statement {
     Statement {
+        also: Vec::new(),
         card: card(),
         log: Some(LogHead { head: Digest::of(b"log"), seq: 41 }),
         not_after: NOW + 60_000,

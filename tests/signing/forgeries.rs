@@ -356,6 +356,57 @@ const STATEMENTS: &[Row] = &[
         },
         "and no grant",
     ),
+    (
+        "a grant for several cards",
+        |a| {
+            (a.statement.said.grants, a.said.grants) = (Some("all".into()), Some("all".into()));
+            a.statement.also = vec![CardTerms { challenge: Challenge::of([7; 32]), ..card() }];
+        },
+        "several cards",
+    ),
+    (
+        "a card that was not among those that were signed",
+        |a| {
+            a.statement.also = vec![CardTerms { challenge: Challenge::of([7; 32]), ..card() }];
+            a.card.challenge = Challenge::of([6; 32]);
+        },
+        "another card",
+    ),
+    (
+        "the bytes of another card of the same signature",
+        |a| {
+            a.statement.also =
+                vec![CardTerms { challenge: Challenge::of([7; 32]), call: Digest::of(b"second"), ..card() }];
+            a.card.challenge = Challenge::of([7; 32]);
+        },
+        "the digest of its bytes",
+    ),
+    (
+        "a card added after signing",
+        |a| {
+            a.edit_text = |text| {
+                let second = CardTerms { challenge: Challenge::of([7; 32]), ..card() };
+                let mut with = Statement::read(&text).unwrap();
+                with.also.push(second);
+                with.to_json()
+            };
+        },
+        "does not match",
+    ),
+    (
+        "the same person by a name in another case",
+        |a| a.earlier = vec![a.signer("MARA@Example.com", "TOUCH")],
+        "has approved this call already",
+    ),
+    (
+        "a grant without its end",
+        |a| {
+            (a.statement.said.grants, a.said.grants) = (Some("5 min".into()), Some("5 min".into()));
+            a.said.until = Some(NOW + 300_000);
+        },
+        "until when it is granted differs",
+    ),
+    ("the namespace of accepted policies", |a| a.making.namespace = "change@mcp-approve", "another purpose"),
     ("another card's challenge", |a| a.statement.card.challenge = Challenge::of([8; 32]), "another card"),
     (
         "a restarted wrapper, which draws another challenge",

@@ -62,7 +62,7 @@ fn what_ssh_keygen_signs_is_verified_by_ours() {
         }
         let (_, for_git) = keygen(folder.path(), &["-Y", "sign", "-n", "git", "-f", "key"], &text);
         let evidence = Evidence { statement: text, signature: for_git };
-        assert_eq!(ours(&list, "", &evidence), Err(Refused::Namespace), "{kind:?}");
+        assert_eq!(ours(&list, "", &evidence), Err(Refused::Namespace("verdict@mcp-approve")), "{kind:?}");
     }
 }
 

@@ -79,7 +79,8 @@ fn why_not(kept: &Kept, decision: &Decision, signers: &Signers) -> Option<String
         Err(refused) => return Some(refused.to_string()),
     };
     let statement = attested.statement();
-    let is_same = decision.digest.as_deref() == Some(&statement.card.call.to_string())
+    let is_of = |call: &str| statement.cards().any(|card| card.call.to_string() == call);
+    let is_same = decision.digest.as_deref().is_some_and(is_of)
         && decision.verdict.as_deref() == Some(statement.said.verdict.word());
     (!is_same).then(|| "it is for another call or verdict than its record".to_owned())
 }

@@ -20,11 +20,15 @@ use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::home::user;
+use crate::operator::sign;
 use crate::policy::edit::{self, EditError};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Pending;
+use crate::signing::change;
+use crate::signing::grade::Needs;
+use crate::signing::verdict::Evidence;
 use crate::text::plain::{self, block};
 use crate::wire::number::counted;
 
@@ -167,9 +171,23 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     let cannot = |error: AcceptError| {
         Error::wrong(error.to_string(), "run it again and read the new diff: mcp-approve rules accept")
     };
-    layers.accept(Path::new(&one.file), one.digest).map_err(cannot)?;
+    let signed = match one.needs {
+        Needs::Nothing => None,
+        Needs::Signature => Some(signature(one, places, now, out)?),
+    };
+    layers.accept(Path::new(&one.file), one.digest, signed.as_ref()).map_err(cannot)?;
     record(one, places, now);
     Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
+}
+
+/// The operator's signature on the text that was shown.
+fn signature(one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<Evidence, Error> {
+    let failed = |why| Error::failed("there is no signature", why, "`mcp-approve signers` says who may sign");
+    let key = sign::keys(places, change::NAMESPACE, now).map_err(failed)?.remove(0);
+    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    out.flush()?;
+    places.create_state().map_err(|error| failed(error.to_string()))?;
+    sign::change(Layers::change(Path::new(&one.file), one.digest), now, key).sign(places).map_err(failed)
 }
 
 fn show_pending(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {

@@ -477,6 +477,12 @@ impl Gate {
             let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
             return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
         }
+        if pending.iter().any(|one| one.file == file && one.needs == Needs::Signature) {
+            let why =
+                "the machine's policy asks for signatures: accept it with `mcp-approve rules accept`, which signs"
+                    .to_owned();
+            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
+        }
         let entry = self.out.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
         self.out.record(
             entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),

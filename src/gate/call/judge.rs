@@ -363,7 +363,10 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     let text = call.arguments_text();
     let unknown;
     let (tool, of_tool, said, keys) = match described.as_deref() {
-        Some(known) => (Some(&known.tool), &known.behavior, known.said(), known.keys()),
+        Some(known) => {
+            let behavior = known.behavior_where(context.rules.policy.signed);
+            (Some(&known.tool), behavior, known.said(), known.keys())
+        }
         None => {
             unknown = (Behavior::unknown(), Said::default(), Keys::default());
             (None, &unknown.0, &unknown.1, &unknown.2)
@@ -381,7 +384,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
             read.behavior.hazards.push(Hazard { kind: HazardKind::SchemaMismatch, what });
         }
         let known = Known {
-            agreed: context.catalog.agreed(),
+            agreed: context.agreed(),
             places: &context.config.places,
             roots: context.host.roots.folders(),
             path_states: found.map_or(&NOTHING_SEEN, |found| &found.path_states),

@@ -156,7 +156,7 @@ pub(super) fn first_use(described: Option<&Described>, context: Context<'_>, beh
     };
     let one = shape::first_use(&described.tool.name, described.digest);
     let is_pinned = behavior.evidence.iter().any(|one| one.source == Source::Pinned);
-    if !is_pinned && !context.catalog.agreed().contains(&one) {
+    if !is_pinned && !context.agreed().contains(&one) {
         let new =
             New { pointer: String::new(), says: "the first use of this tool".to_owned(), agree: Some(one), any: None };
         behavior.shape.new.insert(0, new);
@@ -186,7 +186,7 @@ pub(super) fn meta(call: &Call, context: Context<'_>, behavior: &mut Behavior) {
                 Agreement { tool, key: format!("/_meta/{key}"), ..Agreement::of_server(What::Value, value) }
             }
         };
-        if !context.catalog.agreed().contains(&one) {
+        if !context.agreed().contains(&one) {
             let says = one.says().chars().take(EXPLAINED).collect();
             behavior.shape.new.push(New { pointer: format!("/_meta/{key}"), says, agree: Some(one), any: None });
         }

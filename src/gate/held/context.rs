@@ -1,6 +1,9 @@
 //! What a step may read: the configuration, the policy, what is known of both ends, and the calls that wait. Changes
 //! nothing.
 
+use std::sync::LazyLock;
+
+use crate::behavior::agreed::Agreements;
 use crate::capability::schema::Mismatch;
 use crate::gate::config::{Config, ForwardOrder, Mode};
 use crate::gate::data::snapshot::STILL_WAITS;
@@ -16,6 +19,7 @@ use crate::gate::state::{Ends, Host, Rules};
 use crate::mcp::lifecycle::Revision;
 use crate::policy::role::ToolProfile;
 use crate::policy::scope::{Asked, Scope};
+use crate::signing::grade::Required;
 use crate::wire::call::{Call, Origin};
 
 /// What steps read of the gate, as it is between two of them.
@@ -42,6 +46,15 @@ impl<'a> Context<'a> {
     /// Whether calls that would be asked pass: never where the policy asks for signatures, or observing would be a way around it.
     pub fn mode(&self) -> Mode {
         if self.rules.policy.asks_for_signatures() { Mode::Enforce } else { self.config.mode }
+    }
+
+    /// What the operator has agreed to: without a signature, which no agreement has, it counts only where not all approvals need one.
+    pub fn agreed(&self) -> &'a Agreements {
+        static NOTHING: LazyLock<Agreements> = LazyLock::new(Agreements::new);
+        match self.rules.policy.signed {
+            Required::Never | Required::Dangerous => self.catalog.agreed(),
+            Required::Always => &NOTHING,
+        }
     }
 
     pub fn mismatch(&self) -> &'a Mismatch {

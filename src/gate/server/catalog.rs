@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::behavior::agreed::{Agreement, Agreements};
-use crate::behavior::conclude::{self, Trust};
+use crate::behavior::conclude::{self, Overrides, Trust};
 use crate::behavior::curated::Curated;
 use crate::behavior::hazards::lookalike;
 use crate::gate::config::{Config, Discover};
@@ -402,14 +402,21 @@ impl Catalog {
         let curated = self.curated.get_or_insert_with(|| package.map(Curated::of_package).unwrap_or_default());
         let overrides = self.pins.said_of(curated, &tool.name, &digest);
         let given = curated.given(&digest);
-        let mut behavior = conclude::of_tool_with(&tool, self.trust, overrides);
-        behavior.hazards.extend(pin_state.hazard(behavior.identity));
-        behavior.hazards.extend(self.pins.look_alike(&tool.name));
-        let first = self.looks.get(&lookalike::shape(&tool.name));
-        behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
+        let behavior_by = |overrides| {
+            let mut behavior = conclude::of_tool_with(&tool, self.trust, overrides);
+            behavior.hazards.extend(pin_state.hazard(behavior.identity));
+            behavior.hazards.extend(self.pins.look_alike(&tool.name));
+            let first = self.looks.get(&lookalike::shape(&tool.name));
+            behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
+            behavior
+        };
+        let behavior = behavior_by(overrides);
+        let unsaid = overrides.pinned.map(|_| Box::new(behavior_by(Overrides { pinned: None, ..overrides })));
         let (server, scope) = &self.scope;
         let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
         let visibility = if scope.holds(asked).is_ok() { Visibility::Listed } else { Visibility::Hidden };
-        Described::of(tool, digest, pin_state, (behavior, visibility, given))
+        let mut described = Described::of(tool, digest, pin_state, (behavior, visibility, given));
+        described.unsaid = unsaid;
+        described
     }
 }

@@ -7,11 +7,13 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::shape::{Given, Keys};
+use crate::behavior::taxonomy::Mutability;
 use crate::capability::schema::{Schema, Unusable};
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::report::KnownTool;
 use crate::mcp::tool::Tool;
+use crate::signing::grade::Required;
 use crate::wire::digest::Digest;
 
 pub struct Described {
@@ -20,6 +22,8 @@ pub struct Described {
     /// The size of its definition, roughly.
     pub bytes: usize,
     pub behavior: Behavior,
+    /// The same without the operator's word on it, where there is one.
+    pub unsaid: Option<Box<Behavior>>,
     pub signature: String,
     input: OnceLock<Result<Schema, Unusable>>,
     output: OnceLock<Option<Schema>>,
@@ -57,6 +61,7 @@ impl Described {
     ) -> Self {
         Self {
             behavior,
+            unsaid: None,
             visibility,
             signature: types::signature(&tool),
             input: OnceLock::new(),
@@ -69,6 +74,17 @@ impl Described {
             bytes: tool.definition.to_string().len(),
             pin_state,
             tool,
+        }
+    }
+
+    /// What it is concluded to be where approvals need signatures: the operator's word has none, so it loosens nothing that would
+    /// need one.
+    pub fn behavior_where(&self, signed: Required) -> &Behavior {
+        let is_pure = |one: &Behavior| one.identity.mutability == Mutability::Pure;
+        match (&self.unsaid, signed) {
+            (Some(unsaid), Required::Always) if is_pure(&self.behavior) => unsaid,
+            (Some(unsaid), Required::Dangerous) if is_pure(&self.behavior) && !is_pure(unsaid) => unsaid,
+            _ => &self.behavior,
         }
     }
 
