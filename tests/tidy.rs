@@ -17,7 +17,8 @@ const LAYERS: [(&str, &[&str]); 17] = [
     ("capability", &["wire", "mcp"]),
     ("behavior", &["wire", "mcp", "capability"]),
     ("policy", &["wire", "signing", "mcp", "capability", "behavior"]),
-    ("audit", &["wire", "behavior", "policy"]),
+    // A record says what its verdict is worth.
+    ("audit", &["wire", "signing", "behavior", "policy"]),
     ("gate", &["wire", "signing", "mcp", "capability", "behavior", "policy", "audit"]),
     ("pins", &["wire", "mcp", "capability", "behavior", "policy", "audit", "gate"]),
     ("home", &["wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins"]),

@@ -4,7 +4,6 @@
 use ratatui::layout::Rect;
 
 use crate::audit::record::By;
-use crate::signing::grade::Grade;
 use crate::text::row::{Row, Tone, border, foreign, quiet, warn};
 use crate::wire::number::counted;
 
@@ -130,7 +129,7 @@ pub fn decided_by(by: By) -> &'static str {
 
 /// The levels of the threat model, and what each does and does not do.
 pub const LEVELS: [(&str, &str); 4] = [
-    ("L0", Grade::Unsigned.sentence()),
+    ("L0", "stops tool calls, not an agent's own shell"),
     ("L1", "a verdict needs your key"),
     ("L2", "agent and log are apart"),
     ("L3", "credentials are on another machine"),

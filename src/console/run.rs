@@ -28,7 +28,6 @@ use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
 use crate::operator::{Sources, log_reader, rule_book, sign};
 use crate::pins::page::Page;
-use crate::signing::statement::NAMESPACE;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
 /// milliseconds since 1970.
@@ -348,7 +347,7 @@ impl Loop<'_> {
         let (sources, card) = (&self.sources, card.clone());
         let places = &self.outside.places;
         let made = self.screen.suspended(|| {
-            let key = sign::keys(places, NAMESPACE, (sources.now)())?.remove(0);
+            let key = sign::verdict_keys(places, (sources.now)())?.remove(0);
             // The signature does not depend on whether this can be read.
             let _ = writeln!(std::io::stderr(), "Signing as {key}. Touch the key when it blinks; Ctrl-C goes back.");
             sign::approval(sources, &[&card], grant, key).ok_or("the card asks for no signature")?.sign(places)

@@ -114,11 +114,23 @@ impl fmt::Display for OwnKey {
     }
 }
 
-/// The keys that the operator may sign with now, in a namespace.
+/// The keys that the operator may sign verdicts with at a moment.
 ///
 /// # Errors
 /// Why there is none, for the operator.
-pub fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
+pub fn verdict_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
+    keys(places, NAMESPACE, at)
+}
+
+/// The keys that the operator may accept policies with at a moment.
+///
+/// # Errors
+/// As [`verdict_keys`].
+pub fn change_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
+    keys(places, change::NAMESPACE, at)
+}
+
+fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
     let in_force = signers::load(places).map_err(|error| format!("{error}: {}", error.hint()))?;
     let in_force = in_force.ok_or("there is no list of signers: `mcp-approve help signing`")?;
     let keys = own_keys(&in_force, &ssh_folder().unwrap_or_default(), namespace, at);

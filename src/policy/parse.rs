@@ -13,7 +13,8 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
-use crate::signing::grade::{Level, Required};
+use crate::signing::grade::Required;
+use crate::signing::level::Level;
 use crate::wire::digest::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
