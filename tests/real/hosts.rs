@@ -1,11 +1,12 @@
 //! Real agents in front of the wrapper, with a fake model on loopback behind them: no account, no network but npm's.
-//! `.ci/run hosts` runs it and prints one row per agent and case.
+//! `.ci/run hosts` runs it and prints one row per agent and case; `AGENTS="codex cline"` chooses some.
 //!
 //! Whatever an agent does about time and signals: what the model reads is what happened, and nothing runs twice or late.
 
 use std::any::Any;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
@@ -28,24 +29,37 @@ const CASES: [(&str, Case); 7] = [
     ("a wait up to the limit of the host", waits_to_the_limit),
     ("a wait past the limit of the host", waits_past_the_limit),
     ("the host is killed while a call waits", killed),
-    ("`install`, a task, `uninstall`", installed),
+    ("`install`, a moved program, `--repair`, a task, `uninstall`", installed),
 ];
+
+/// How many agents run at once.
+const LANES: usize = 3;
 
 #[test]
 #[ignore = "installs a gigabyte of agents; `.ci/run hosts` runs it"]
 fn every_agent_is_told_what_happened() {
     bed().agents();
-    let agents: Vec<_> = Agent::ALL.map(|agent| thread::spawn(move || rows(agent))).into_iter().collect();
-    let agents: Vec<_> = agents.into_iter().map(|agent| agent.join().unwrap()).collect();
+    let wanted = std::env::var("AGENTS").unwrap_or_default();
+    let chosen = Agent::ALL.into_iter().filter(|agent| wanted.is_empty() || wanted.contains(agent.program_name()));
+    let left = Mutex::new(chosen.collect::<VecDeque<_>>());
+    // Some at a time: each agent is several busy processes, and the cases have to do with time.
+    let work = || {
+        std::iter::from_fn(|| left.lock().unwrap().pop_front()).map(|agent| (agent, rows(agent))).collect::<Vec<_>>()
+    };
+    let mut agents: Vec<_> = thread::scope(|scope| {
+        let lanes: Vec<_> = (0..LANES).map(|_| scope.spawn(work)).collect();
+        lanes.into_iter().flat_map(|lane| lane.join().unwrap()).collect()
+    });
+    agents.sort_by_key(|(agent, _)| *agent);
     println!("\n| agent | case | result | time | what was seen |\n|---|---|---|---|---|");
-    for row in agents.iter().flat_map(|(rows, _)| rows) {
+    for row in agents.iter().flat_map(|(_, (rows, _))| rows) {
         println!("{row}");
     }
     println!();
-    for (agent, (_, reached)) in Agent::ALL.iter().zip(&agents) {
+    for (agent, (_, reached)) in &agents {
         println!("{} also asked for: {}", agent.title(), if reached.is_empty() { "nothing" } else { reached });
     }
-    let failed = agents.iter().flat_map(|(rows, _)| rows).filter(|row| row.contains("| FAIL |")).count();
+    let failed = agents.iter().flat_map(|(_, (rows, _))| rows).filter(|row| row.contains("| FAIL |")).count();
     assert_eq!(failed, 0, "rows failed");
 }
 
@@ -122,6 +136,10 @@ fn waits_past_the_limit(stage: &Stage) -> String {
     let what = if told.contains("Successfully wrote") {
         assert_eq!((seen.writes(), stage.disk().as_str()), (1, AFTER));
         "progress kept it waiting: approved after the limit, ran once; the model reads".to_owned()
+    } else if stage.agent == Agent::Cline {
+        // It does not cancel what it gave up, so only a wrapper that knows the limit can keep a late approval from running.
+        assert_eq!((seen.writes(), stage.disk().as_str(), seen.shift.refused.len()), (1, AFTER, 0));
+        "gave up WITHOUT cancelling: a later approval ran it, as `help hosts` says; the model reads".to_owned()
     } else {
         assert_eq!((seen.writes(), stage.disk().as_str()), (0, BEFORE), "the model read {told:?}");
         assert_eq!(seen.shift.refused.len(), 1, "a late approval was not refused");
@@ -139,7 +157,7 @@ fn killed(stage: &Stage) -> String {
     "withdrawn; a later approval is refused; wrapper and server are gone".into()
 }
 
-/// The product's own way in and out: no file is written by this test after the agent's own.
+/// The product's own way in and out, of a file that the agent's own command made where it has one.
 fn installed(stage: &Stage) -> String {
     let scene = Scene { way: Way::Install, ..Scene::default() };
     let seen = stage.play(&scene, &[stage.read(), stage.write()]);
@@ -148,9 +166,8 @@ fn installed(stage: &Stage) -> String {
     assert!(seen.results[0].contains(BEFORE.trim()), "the model read {:?}", seen.results);
     assert!(seen.results[1].contains(REASON), "the model read {:?}", seen.results);
     let (before, used) = (content(&stage.path("before")), stage.file());
-    stage.product("uninstall");
+    stage.uninstall();
     let after = stage.file();
-    assert!(!after.contains(env!("CARGO_BIN_EXE_mcp-approve")), "uninstalled, and still there: {after}");
     if used == content(&stage.path("installed")) {
         assert_eq!(after, before, "the file is not what it was");
         return "a read passes, a write waits; then the file is what it was, to the byte".into();

@@ -127,8 +127,8 @@ function route(url, body) {
   return [null, false];
 }
 
-/** A tool's name as agents spell it, with its server's: mcp__fs__read, mcp_fs_read, fs_read, or read in mcp__fs. */
-const spelled = ([name, namespace]) => `${namespace ?? ""}_${name}`.replaceAll(/_+/g, "_");
+/** A tool's name as agents spell it, with its server's: mcp__fs__read, mcp_fs_read, fs_read, fs-read, or read in mcp__fs. */
+const spelled = ([name, namespace]) => `${namespace ?? ""}_${name}`.replaceAll(/[_-]+/g, "_");
 
 /** The next call of the script, if this request offers its tool; agents also ask for titles and summaries. */
 function next(api, body) {

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::agent::{Agent, SERVER};
+use super::agent::{Agent, SERVER, Server};
 use super::bed::{bed, run};
 use super::operator::{Manner, Operator, Shift};
 use super::play::{Transcript, fresh};
@@ -127,18 +127,25 @@ impl Stage {
         let mut server = bed().npm("server-filesystem");
         server.push(work.to_str().unwrap().into());
         let command = [&wrapper[..], &bed().recorded(&inside, &server)].concat();
+        let configure = |command: &[String]| {
+            self.agent.configure(&home, model.port, Some(&Server { command, limit: scene.limit }));
+        };
         match scene.way {
             Way::Install => {
-                self.agent.configure(&home, model.port, &bed().recorded(&inside, &server), scene.limit);
+                let command = bed().recorded(&inside, &server);
+                match self.agent.adds(&home, &command) {
+                    Some(mut adds) => {
+                        self.agent.configure(&home, model.port, None);
+                        run(adds.current_dir(&work));
+                    }
+                    None => configure(&command),
+                }
                 fs::write(self.path("before"), self.file()).unwrap();
-                self.product("install");
-                fs::write(self.path("installed"), self.file()).unwrap();
-                self.product("install");
-                assert_eq!(self.file(), content(&self.path("installed")), "a second `install` changed the file");
+                self.install_and_move();
             }
             // A recorder between host and wrapper would take the blow of a killed host.
-            Way::Hand if scene.kill => self.agent.configure(&home, model.port, &command, scene.limit),
-            Way::Hand => self.agent.configure(&home, model.port, &bed().recorded(&outside, &command), scene.limit),
+            Way::Hand if scene.kill => configure(&command),
+            Way::Hand => configure(&bed().recorded(&outside, &command)),
         }
 
         let file = work.join("a.txt");
@@ -172,18 +179,46 @@ impl Stage {
         content(&self.path("home").join(self.agent.file()))
     }
 
-    /// Runs `install` or `uninstall` for all servers of this home.
-    pub fn product(&self, command: &str) {
+    /// Installs twice, moves the program away as an update does, and repairs what that breaks.
+    fn install_and_move(&self) {
+        let (old, new) = (self.path("v1").join("mcp-approve"), self.path("v2").join("mcp-approve"));
+        fs::create_dir(self.path("v1")).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_mcp-approve"), &old).unwrap();
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        let mut install = vec!["install".to_owned(), "--all".into(), "--program".into(), text(&old)];
+        // It would ask a second time about what comes from a server of the user's, and here there is nobody to answer.
+        install.extend((self.agent == Agent::Codex).then(|| "--codex-approve".to_owned()));
+        self.product(&install);
+        let installed = self.file();
+        assert!(installed.contains(&text(&old)), "{installed}");
+        self.product(&install);
+        assert_eq!(self.file(), installed, "a second `install` changed the file");
+        fs::rename(self.path("v1"), self.path("v2")).unwrap();
+        let doctor = self.command(&["doctor".to_owned()]).output().unwrap();
+        let said = String::from_utf8(doctor.stdout).unwrap();
+        assert!(doctor.status.code() == Some(1) && said.contains("is gone"), "{said}");
+        self.product(&["install".to_owned(), "--repair".into(), "--program".into(), text(&new)]);
+        assert_eq!(self.file(), installed.replace(&text(&old), &text(&new)));
+        fs::write(self.path("installed"), self.file()).unwrap();
+    }
+
+    /// Unwraps all servers of this home.
+    pub fn uninstall(&self) {
+        self.product(&["uninstall".to_owned(), "--all".into()]);
+        assert!(!self.file().contains(self.path("v2").to_str().unwrap()), "uninstalled, and still there");
+    }
+
+    fn product(&self, words: &[String]) {
+        run(&mut self.command(words));
+    }
+
+    /// The product's command on the hosts of this home.
+    fn command(&self, words: &[String]) -> Command {
         let home = self.path("home");
-        let path = std::env::var_os("PATH").unwrap();
-        run(Command::new(env!("CARGO_BIN_EXE_mcp-approve"))
-            .env_clear()
-            .env("PATH", path)
-            .current_dir(self.path("work"))
-            .args([command, "--all", "--home"])
-            .arg(&home)
-            .arg("--hosts-home")
-            .arg(&home));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-approve"));
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).current_dir(self.path("work"));
+        command.args(words).arg("--home").arg(&home).arg("--hosts-home").arg(&home);
+        command
     }
 
     /// What the agent wanted of the network beyond the model.
@@ -197,6 +232,21 @@ impl Stage {
     pub fn last_words(&self) -> String {
         let text = content(&self.path("said")) + &content(&self.path("said.err"));
         text.chars().skip(text.chars().count().saturating_sub(400)).collect()
+    }
+}
+
+/// What an agent left running beside itself (Cline starts a daemon) ends with its home.
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let home = format!("HOME={}", self.path("home").display());
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let is_of_this = fs::read(process.path().join("environ"))
+                .is_ok_and(|variables| variables.split(|byte| *byte == 0).any(|one| one == home.as_bytes()));
+            let id = process.file_name().to_str().and_then(|name| Pid::from_raw(name.parse().ok()?));
+            if let Some(id) = id.filter(|_| is_of_this) {
+                let _ = kill_process(id, Signal::KILL);
+            }
+        }
     }
 }
 
