@@ -57,11 +57,13 @@ const OWN: [(&str, Revision, Revision, ValueForm); 9] = {
 };
 
 /// What well-known hosts put into every call: Claude Code, Codex, Goose. Codex says what its turn works on, anew in each.
-const OF_HOSTS: [(&str, ValueForm); 6] = [
+const OF_HOSTS: [(&str, ValueForm); 8] = [
     ("claudecode/toolUseId", ValueForm::Token),
     ("callId", ValueForm::Token),
     ("threadId", ValueForm::Token),
     ("sessionId", ValueForm::Token),
+    ("windowId", ValueForm::Token),
+    ("itemId", ValueForm::Token),
     ("agent-session-id", ValueForm::Token),
     ("x-codex-turn-metadata", ValueForm::OfHost),
 ];

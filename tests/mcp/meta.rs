@@ -29,7 +29,7 @@ fn what_the_revision_and_known_hosts_put_into_meta_is_known() {
     assert_eq!(unknown(&task, Revision::V2025_06_18).len(), 1);
     for host in [
         json!({"claudecode/toolUseId": "toolu_01A"}),
-        json!({"callId": "c", "threadId": "0198-ab", "x-codex-turn-metadata": {"turn_id": "t"}, "progressToken": 1}),
+        json!({"callId": "c", "threadId": "0198-ab", "windowId": "0198-ab:0", "itemId": "f", "x-codex-turn-metadata": {"turn_id": "t"}, "progressToken": 1}),
         json!({"agent-session-id": "20261121_7", "progressToken": "0c5f6b3e-9f4e-4a4e"}),
     ] {
         assert_eq!(unknown(&host, Revision::V2025_06_18), [], "{host}");
