@@ -83,7 +83,7 @@ struct PlaceRow {
 }
 
 struct List {
-    /// Finds a place in its last group, with a byte before and behind it.
+    /// Finds a place in its groups: the name, and what a copy has more of. There is a byte before and behind it.
     place: Regex,
     /// What looks like a place and is none, by itself and where it is not in a path.
     none: Regex,
@@ -108,15 +108,20 @@ impl SensitiveFile {
         let in_path = of(&|row| row.in_path);
         let under = self.places.iter().filter(|row| !row.under.is_empty());
         let under: Vec<String> =
-            under.map(|row| format!("(?: {} ) [/\\\\] ( (?: {} ) %copy )", any(&row.under), any(&row.names))).collect();
-        let place = [
-            format!("%start ( (?: {} ) %copy )", any(&anywhere.join(" "))),
-            format!("[/\\\\] ( (?: {} ) %copy )", any(&in_path.join(" "))),
+            under.map(|row| format!("(?: {} ) [/\\\\] ( {} )", any(&row.under), any(&row.names))).collect();
+        // Names that a copy may have more of. The endings of copies are long, and so there once.
+        let copied = [
+            format!("%start ( {} )", any(&anywhere.join(" "))),
+            format!("[/\\\\] ( {} )", any(&in_path.join(" "))),
             format!("%start (?: {} )", under.join(" | ")),
             // Chromium's store of passwords has a space in its name.
-            r"[/\\] login\x20 ( data %copy ) | // ( metadata \.* )".to_owned(),
+            r"[/\\] login\x20 ( data )".to_owned(),
+            format!(r"%start ( %word+ (?: \.env | {} ) )", any(&self.endings)),
+        ];
+        let whole = [
+            r"// ( metadata \.* )".to_owned(),
             format!("%start ( (?: {} ) %word* )", any(&self.keys)),
-            format!(r"%start ( \.env (?: [0-9]* | [._-] %word* ) | %word+ (?: \.env | {} ) %copy )", any(&self.endings)),
+            r"%start ( \.env (?: [0-9]* | [._-] %word* ) )".to_owned(),
             format!("%start ( (?-i: [A-Z0-9_]* (?: {} ) ) )", any(&self.variables)),
             // Public name services answer with the address in the name.
             r"%start ( %word* (?: 169\.254\. | 169-254- | a9fe ) %word* ip\.io \.* | (?: [0-9]+ | 0x[0-9a-f]+ ) (?: \. [0-9a-fx]+ ){0,3} \.* )".to_owned(),
@@ -129,7 +134,12 @@ impl SensitiveFile {
         };
         let (examples, objects) = (any(&self.examples), any(&self.objects));
         Ok(List {
-            place: regex(&format!("(?: {} ) (?: {} | $ )", place.join(" | "), WORD.replacen('[', "[^", 1)))?,
+            place: regex(&format!(
+                "(?: (?: {} ) ( %copy ) | {} ) (?: {} | $ )",
+                copied.join(" | "),
+                whole.join(" | "),
+                WORD.replacen('[', "[^", 1)
+            ))?,
             none: regex(&format!(
                 r"^ (?: \.env [._-] (?: .* [._-] )? (?: {examples} ) | (?: id_ .* \.pub | (?: {examples} ) \.env ) %copy ) $"
             ))?,
@@ -151,9 +161,11 @@ impl List {
     fn first<'t>(&self, text: &'t str) -> Option<&'t str> {
         let mut at = 0;
         while let Some(groups) = self.place.captures_at(text.as_bytes(), at) {
-            let place = groups.iter().skip(1).flatten().last()?;
-            let word = text.get(place.range())?;
-            let is_in_path = text[..place.start()].ends_with(['/', '\\']);
+            let mut parts = groups.iter().skip(1).flatten();
+            let name = parts.next()?.range();
+            let place = name.start..parts.last().map_or(name.end, |copy| copy.end());
+            let word = text.get(place.clone())?;
+            let is_in_path = text[..place.start].ends_with(['/', '\\']);
             let is_number = word.bytes().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'x' | b'X' | b'.'));
             let is_none = self.none.is_match(word.as_bytes())
                 || !is_in_path && self.none_out_of_path.is_match(word.as_bytes())
@@ -162,7 +174,7 @@ impl List {
             if !is_none {
                 return Some(word);
             }
-            at = place.end();
+            at = place.end;
         }
         None
     }
