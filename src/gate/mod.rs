@@ -196,6 +196,11 @@ impl Gate {
         self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
     }
 
+    /// Whether a list of tools was relayed that is not read to its end: because there is more work, or no pins yet.
+    pub fn is_reading_lists(&self) -> bool {
+        self.catalog.is_reading()
+    }
+
     /// Whether nothing is held, and nothing waits for the log or for the server's list.
     pub fn is_quiet(&self) -> bool {
         self.calls.is_empty() && self.discovery.is_empty()

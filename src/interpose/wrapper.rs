@@ -138,7 +138,7 @@ impl Wrapper {
         }
         self.server_tail(long, server_cutter);
         let ended = ended.unwrap_or_else(Ended::unknown);
-        self.finish(&ended, &mut from.done).await;
+        self.finish(&ended, &mut from).await;
         ended.exit_code()
     }
 }
@@ -438,10 +438,22 @@ impl Wrapper {
     }
 
     /// Closes host, log and consoles, each within its time.
-    pub(super) async fn finish(mut self, ended: &Ended, done: &mut UnboundedReceiver<Done>) {
+    pub(super) async fn finish(mut self, ended: &Ended, from: &mut Incoming) {
+        let until = Instant::now() + DRAIN;
+        // A host may leave as soon as it has a list of tools: what that says is still read and remembered.
+        while self.gate.is_reading_lists() && Instant::now() < until {
+            self.flush();
+            if self.goes_on() {
+                continue;
+            }
+            tokio::select! {
+                Some(done) = from.done.recv() => self.recorded(done),
+                Some(what) = from.threads.recv() => self.hear(what),
+                () = sleep_until(until) => break,
+            }
+        }
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
-        let until = Instant::now() + DRAIN;
         loop {
             self.host.close_open_line();
             self.flush();
@@ -449,7 +461,7 @@ impl Wrapper {
                 break;
             }
             tokio::select! {
-                Some(done) = done.recv() => self.recorded(done),
+                Some(done) = from.done.recv() => self.recorded(done),
                 () = self.host.writable() => {}
                 () = sleep_until(until) => break,
             }

@@ -278,3 +278,27 @@ fn calls_that_were_not_read_when_the_server_died_are_answered() {
     assert_eq!(answered, [1, 2, 3, 4, 5]);
     assert!(server.executed().is_empty());
 }
+
+/// What is remembered cannot be read yet when the host has its list and leaves: the list waits for it, for a moment.
+#[test]
+fn a_list_that_the_host_has_is_remembered_though_the_host_leaves_at_once() {
+    let home = tempfile::tempdir().unwrap();
+    let pins = home.path().join("state/pins.db");
+    let mut first = shell(home.path(), "cat >/dev/null");
+    first.hang_up();
+    first.wait();
+    let locked = rusqlite::Connection::open(&pins).unwrap();
+    locked.execute_batch("PRAGMA locking_mode=EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT").unwrap();
+    let server = Server::with(&[reader("read"), writer("write")]);
+    let mut host = Host::wrapping(home.path(), &["--name", "listed"], &server.command());
+    host.handshake("2025-06-18");
+    host.request(1, "tools/list", &json!({}));
+    host.answer(1);
+    host.hang_up();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(locked);
+    host.wait();
+    let store = mcp_approve::pins::PinStore::open(&pins).unwrap();
+    let names: Vec<String> = store.tools().unwrap().into_iter().map(|stored| stored.tool.name).collect();
+    assert_eq!(names, ["read", "write"]);
+}
