@@ -113,6 +113,16 @@ impl Store {
         self.unnoted
     }
 
+    /// Whether the log's files are open.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Closes the log's files until the next use. What this process saw of the log is still known: see [`Self::with`].
+    pub fn close(&mut self) {
+        self.open = None;
+    }
+
     /// Notes the chain's head beside the log, unless another process holds the lock: that one will note a head as new.
     /// A failure costs a later proof, and no record.
     pub fn note_head(&mut self) {

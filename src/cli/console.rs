@@ -29,7 +29,7 @@ pub(super) fn run(places: &Places, process: Process) -> Exit {
 pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send + use<>), Error> {
     let hint = "leave out --inline, and run `mcp-approve` in another terminal";
     let failed = |cause: io::Error| Error::failed("--inline has no terminal to draw on", cause, hint);
-    let pipe = HostPipe::take().map_err(failed)?;
+    let pipe = HostPipe::copy().map_err(failed)?;
     let tty = OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(failed)?;
     let foreground = tcgetpgrp(&tty).map_err(|error| failed(error.into()))?;
     // Drawing from the background would stop the whole wrapper (SIGTTOU).

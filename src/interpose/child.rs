@@ -4,13 +4,15 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::ExitStatusExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{self, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::process::Command;
+use tokio::sync::Notify;
 
 use super::guardian::{CoreLimit, Guardian};
 use super::stdio::{AsyncIn, AsyncOut, widen};
@@ -18,7 +20,9 @@ use super::stdio::{AsyncIn, AsyncOut, widen};
 /// A running server.
 #[derive(Debug)]
 pub struct Child {
-    child: tokio::process::Child,
+    child: process::Child,
+    /// Told whenever a child of ours has ended.
+    reported: Arc<Notify>,
     group: Option<Pid>,
 }
 
@@ -52,15 +56,16 @@ impl SpawnError {
 
 impl Child {
     /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours, with `environment` added; the
-    /// guardian knows its group before it runs, and `core` is its limit on core files. `command` is not empty.
+    /// guardian knows its group before it runs, and `core` is its limit on core files; `reported` is told when a child has ended.
+    /// `command` is not empty.
     ///
     /// # Errors
     /// [`SpawnError`] when it cannot be run.
     pub fn spawn(
         command: &[OsString],
         environment: Vec<(OsString, OsString)>,
-        guardian: &Guardian,
-        core: CoreLimit,
+        (guardian, core): (&Guardian, CoreLimit),
+        reported: Arc<Notify>,
     ) -> Result<Self, SpawnError> {
         let [program, arguments @ ..] = command else {
             return Err(SpawnError::NotFound(String::new()));
@@ -69,7 +74,7 @@ impl Child {
         let mut command = Command::new(program);
         command.envs(environment);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).process_group(0);
-        guardian.enlist(command.as_std_mut(), core);
+        guardian.enlist(&mut command, core);
         let child = command.spawn().map_err(|cause| match cause.kind() {
             io::ErrorKind::NotFound => match unread_script(program).as_deref().map(interpreter) {
                 None => SpawnError::NotFound(name),
@@ -78,32 +83,37 @@ impl Child {
             },
             _ => SpawnError::NotRunnable { program: name, cause },
         })?;
-        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        Ok(Self { child, group })
+        let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        Ok(Self { child, reported, group })
     }
 
     /// The server's process id.
-    pub fn id(&self) -> Option<u32> {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// The pipe to write to the server; can be taken once.
     pub fn input(&mut self) -> io::Result<AsyncOut> {
         let pipe = self.child.stdin.take().ok_or_else(|| io::Error::other("the server's stdin is taken"))?;
-        AsyncOut::new(pipe.into_owned_fd()?)
+        AsyncOut::new(OwnedFd::from(pipe))
     }
 
     /// The pipe to read from the server; can be taken once.
     pub fn output(&mut self) -> io::Result<AsyncIn> {
         let pipe = self.child.stdout.take().ok_or_else(|| io::Error::other("the server's stdout is taken"))?;
-        let pipe = pipe.into_owned_fd()?;
+        let pipe = OwnedFd::from(pipe);
         widen(&pipe);
         AsyncIn::new(pipe)
     }
 
     /// Waits until the server's own process has ended.
     pub async fn wait(&mut self) -> Ended {
-        Ended(self.child.wait().await.ok())
+        loop {
+            match self.child.try_wait() {
+                Ok(None) => self.reported.notified().await,
+                ended => return Ended(ended.ok().flatten()),
+            }
+        }
     }
 
     /// Asks the whole group to end.

@@ -94,7 +94,7 @@ impl Consoles {
 
     /// Becomes visible, the first time: a name, a socket, and the event that starts the record. A failure here costs
     /// visibility, never a verdict. `child` is the wrapped server's process: nothing it starts may decide.
-    pub fn register(&mut self, child: Option<u32>) -> Option<Event> {
+    pub fn register(&mut self, child: u32) -> Option<Event> {
         if self.visible == Visible::Tried {
             return None;
         }
@@ -110,7 +110,7 @@ impl Consoles {
         Some(Event::Started { server, command: self.registration.command.clone(), pid: std::process::id() })
     }
 
-    fn open(&self, child: Option<u32>) -> Result<Link, LinkError> {
+    fn open(&self, child: u32) -> Result<Link, LinkError> {
         let registration = &self.registration;
         folder::prepare(&registration.run_dir)?;
         let claim = NameClaim::claim(&registration.run_dir, &registration.name)?;
@@ -123,9 +123,7 @@ impl Consoles {
             observe: registration.mode == Mode::Observe,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
-        if let Some(child) = child {
-            server.forbid(child);
-        }
+        server.forbid(child);
         Ok(Link { server, claim })
     }
 

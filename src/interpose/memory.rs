@@ -1,26 +1,25 @@
 //! Keeps an idle wrapper small: there is one beside every server. Only with glibc is freed memory given back.
 #![allow(unsafe_code)] // mallopt(3) and malloc_trim(3) take numbers only; madvise(2) takes the program's own read-only part.
 
-use std::time::Duration;
+/// From how many bytes on memory is taken from the system alone, and given back as soon as it is free. By default glibc raises
+/// this with what a program frees, and the holes that large buffers leave in the heap stay: half a mebibyte of the start's.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LARGE: libc::c_int = 64 << 10;
 
-/// When to give memory back: once most of what the start took is free again, and once all of it is.
-const SETTLED: [Duration; 2] = [Duration::from_millis(60), Duration::from_secs(3)];
-
-/// Makes all threads share one heap. Otherwise each gets its own, mostly unused: the threads rarely work at once.
+/// Makes all threads share one heap, without large pieces. Otherwise each gets its own, mostly unused: the threads rarely
+/// work at once.
 pub fn share_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: changes a setting of the allocator, which any thread may do at any time.
+    // SAFETY: changes settings of the allocator, which any thread may do at any time.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, 1);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
     }
 }
 
-/// Gives back what the start took, once it is over. Later growth stays: what was needed once will be needed again.
-pub async fn give_back() {
-    for after in SETTLED {
-        tokio::time::sleep(after).await;
-        unmap_program();
-    }
+/// Gives back what is not used now: free memory, and the program's own pages. Call it when there is nothing to do.
+pub fn give_back() {
+    unmap_program();
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: only returns free pages to the system.
     unsafe {

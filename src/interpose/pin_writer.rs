@@ -3,11 +3,13 @@
 //! there, so one that is missing is looked for again before the operator is alarmed. Owns no judgement.
 
 use std::collections::{HashMap, HashSet};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
+use super::memory::give_back;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use super::{clock, notice};
@@ -27,6 +29,8 @@ const BUSY: Duration = Duration::from_secs(15);
 const AGAIN: Duration = Duration::from_millis(20);
 /// How long to wait between two reads of others' changes: a hundred wrappers that start at once all change something.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// After how long without work the database is closed.
+const QUIET: Duration = Duration::from_secs(4);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -69,9 +73,8 @@ impl PinWriter {
                         let told = (pins.agreed.clone(), Vec::new());
                         to_loop.tell(remembered(pins));
                         let generation = store.generation().ok();
-                        let writer =
-                            Writer { path, store, generation, launch, program, trust, watcher, to_loop, proving, told };
-                        break writer.work(&inbox);
+                        let book = Book { path, store: Some(store), used: Instant::now(), generation, stamp: None };
+                        break Writer { book, launch, program, trust, watcher, to_loop, proving, told }.work(&inbox);
                     }
                     // Until the others are done, every call asks; then the pins count after all.
                     Err(PinsError::Busy { .. }) if is_said => {}
@@ -174,10 +177,7 @@ fn untrusted(why: &str, hint: &str) -> Pins {
 
 /// The thread's side.
 struct Writer {
-    path: PathBuf,
-    store: PinStore,
-    /// The database's generation when the pins were last read.
-    generation: Option<i64>,
+    book: Book,
     launch: Launch,
     program: Program,
     trust: Trust,
@@ -194,7 +194,8 @@ impl Writer {
         self.look();
         let (mut looked, mut look_at) = (Instant::now(), None::<Instant>);
         loop {
-            let job = match look_at.into_iter().chain(self.proving.again).min() {
+            let quiet_at = self.book.store.as_ref().map(|_| self.book.used + QUIET);
+            let job = match look_at.into_iter().chain(self.proving.again).chain(quiet_at).min() {
                 None => inbox.recv().map_err(RecvTimeoutError::from),
                 Some(at) => inbox.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
@@ -204,12 +205,16 @@ impl Writer {
                     continue;
                 }
                 Ok(job) => job,
+                Err(RecvTimeoutError::Timeout) if quiet_at.is_some_and(|at| at <= Instant::now()) => {
+                    self.book.close();
+                    PinJob::Look
+                }
                 Err(RecvTimeoutError::Timeout) => PinJob::Look,
                 Err(RecvTimeoutError::Disconnected) => break,
             };
             match job {
                 PinJob::Keep(update) => {
-                    if let Err(error) = patiently(|| self.store.keep(&self.launch, &update, clock::wall_ms()))
+                    if let Err(error) = patiently(|| self.book.open()?.keep(&self.launch, &update, clock::wall_ms()))
                         && !noticed
                     {
                         noticed = true;
@@ -226,7 +231,7 @@ impl Writer {
                 PinJob::Agree(agreed, console) => {
                     let fingerprint = self.launch.fingerprint.to_string();
                     self.proving.recorded(&fingerprint, &agreed);
-                    let kept = patiently(|| self.store.agree(&fingerprint, &agreed, clock::wall_ms()));
+                    let kept = patiently(|| self.book.open()?.agree(&fingerprint, &agreed, clock::wall_ms()));
                     match kept.and_then(|()| self.load()) {
                         // The gate may have got other pins since, without this.
                         Ok(pins) => self.to_loop.tell(remembered(pins)),
@@ -238,7 +243,9 @@ impl Writer {
                 }
                 PinJob::UseAgreed(used) => {
                     let fingerprint = self.launch.fingerprint.to_string();
-                    if let Err(error) = patiently(|| self.store.use_agreed(&fingerprint, &used, clock::wall_ms())) {
+                    if let Err(error) =
+                        patiently(|| self.book.open()?.use_agreed(&fingerprint, &used, clock::wall_ms()))
+                    {
                         tracing::warn!(%error, "the last use of what was agreed to is not noted");
                     }
                 }
@@ -252,18 +259,16 @@ impl Writer {
     }
 
     fn look(&mut self) {
-        let mut journal = self.path.clone().into_os_string();
-        journal.push("-wal");
-        // Others' writes go to the write-ahead log first. Watched before it is read: a change in between is reported.
-        let added = self.watcher.add(&[self.path.clone(), journal.into()]);
-        let now = self.store.generation().ok();
+        // Watched before it is read: a change in between is reported.
+        let added = self.watcher.add_in_place(&self.book.path);
         let is_due = self.proving.again.take_if(|again| *again <= Instant::now()).is_some();
-        let told = self.told.clone();
-        if (is_due || now != self.generation)
+        let (told, now) = (self.told.clone(), self.book.now());
+        let has_changed = now != self.book.generation;
+        if (is_due || has_changed)
             && let Ok(pins) = self.load()
-            && (now != self.generation || told != self.told)
+            && (has_changed || told != self.told)
         {
-            self.generation = now;
+            self.book.generation = now;
             self.to_loop.tell(remembered(pins));
         }
         self.to_loop.tell(FromThreads::Watched(added));
@@ -271,8 +276,8 @@ impl Writer {
 
     /// The pins as they are now, with what is agreed to.
     fn load(&mut self) -> Result<Pins, PinsError> {
-        let mut pins = self.store.load(&self.launch, &self.program)?;
-        patiently(|| self.proving.fill(&mut self.store, &mut pins))?;
+        let mut pins = self.book.open()?.load(&self.launch, &self.program)?;
+        patiently(|| self.proving.fill(self.book.open()?, &mut pins))?;
         for one in pins.unproven.iter().filter(|one| !self.told.1.contains(one)) {
             notice::say(&format!("ALARM: an agreement without its record: {one}"));
         }
@@ -281,7 +286,7 @@ impl Writer {
     }
 
     fn note_server(&mut self) {
-        let noted = patiently(|| self.store.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
+        let noted = patiently(|| self.book.open()?.note(&self.launch, &self.program, self.trust, clock::wall_ms()));
         match noted.and_then(|()| self.load()) {
             // Another command line may have been first under this name.
             Ok(pins) => self.to_loop.tell(remembered(pins)),
@@ -294,10 +299,64 @@ impl Writer {
     fn pin(&mut self, pinning: &Pinning) -> Result<Pins, String> {
         let told = |error: PinsError| format!("{error}; {}", error.hint());
         let fingerprint = self.launch.fingerprint.to_string();
-        match patiently(|| self.store.pin_tool(&fingerprint, pinning)).map_err(told)? {
+        match patiently(|| self.book.open()?.pin_tool(&fingerprint, pinning)).map_err(told)? {
             Applied::Done => self.load().map_err(told),
             Applied::Outdated => Err("its definition changed again since it was shown".to_owned()),
         }
+    }
+}
+
+/// The database of pins, closed while there is nothing to do: its files and its memory are given back.
+struct Book {
+    path: PathBuf,
+    store: Option<PinStore>,
+    used: Instant,
+    /// The database's generation when the pins were last read; `None` if they have to be read again.
+    generation: Option<i64>,
+    /// What its file was when it was closed: whoever writes changes that ([`PinStore::write`]).
+    stamp: Option<Stamp>,
+}
+
+/// Number, time and nanoseconds of the last change, size.
+type Stamp = (u64, i64, i64, u64);
+
+impl Book {
+    fn open(&mut self) -> Result<&mut PinStore, PinsError> {
+        self.used = Instant::now();
+        let store = match self.store.take() {
+            Some(store) => store,
+            None => {
+                let store = PinStore::open(&self.path)?;
+                self.generation = if self.stamp() == self.stamp { store.generation().ok() } else { None };
+                store
+            }
+        };
+        Ok(self.store.insert(store))
+    }
+
+    /// The database's generation now. A file that nobody wrote is not opened for it.
+    fn now(&mut self) -> Option<i64> {
+        if self.store.is_none() && self.stamp == self.stamp() {
+            return self.generation;
+        }
+        self.open().ok()?.generation().ok()
+    }
+
+    /// Closes it. A change from before this is seen by the next look.
+    fn close(&mut self) {
+        let Some(store) = &self.store else { return };
+        // Nothing is left for SQLite to write as it closes. It may fail: then the next look reads once more.
+        let _ = store.checkpoint();
+        let stamp = self.stamp();
+        if store.generation().ok() == self.generation {
+            (self.store, self.stamp) = (None, stamp);
+            give_back();
+        }
+    }
+
+    fn stamp(&self) -> Option<Stamp> {
+        let found = self.path.metadata().ok()?;
+        Some((found.ino(), found.mtime(), found.mtime_nsec(), found.len()))
     }
 }
 

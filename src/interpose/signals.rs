@@ -6,10 +6,11 @@
 //! descent can be seen (`link/peer`). Only Linux can do that; elsewhere such a process passes for one of the user's.
 #![allow(unsafe_code)] // waitid(2) tells which child has ended without taking its status from whoever waits for it.
 
+use std::sync::Arc;
 use std::{future, io};
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// The signals that end a wrapper, caught from [`Signals::catch`] on.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ impl Signals {
 #[derive(Debug)]
 pub struct Adopted {
     ended: Signal,
+    /// Told of each report: the server may be among those that ended.
+    pub reported: Arc<Notify>,
 }
 
 impl Adopted {
@@ -52,17 +55,19 @@ impl Adopted {
     /// must not become our child, and before the server is started.
     ///
     /// # Errors
-    /// The system's; then only parents and groups show descent.
+    /// The system reports no ended children.
     pub fn start() -> io::Result<Self> {
         let ended = signal(SignalKind::child())?;
         #[cfg(target_os = "linux")]
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        Ok(Self { ended })
+        if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+            tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes");
+        }
+        Ok(Self { ended, reported: Arc::default() })
     }
 
     /// Reaps adopted processes as they end, for as long as the wrapper lives; `server` is left to [`super::child`].
-    pub async fn reap(mut self, server: Option<u32>) {
-        let server = server.and_then(|id| libc::pid_t::try_from(id).ok());
+    pub async fn reap(mut self, server: u32) {
+        let server = libc::pid_t::try_from(server).ok();
         while self.ended.recv().await.is_some() {
             while let Some(pid) = ended_child() {
                 if Some(pid) == server || is_of_our_own(pid) {
@@ -72,6 +77,7 @@ impl Adopted {
                 // SAFETY: takes the status of a child that has ended and that no other process waits for.
                 unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
             }
+            self.reported.notify_one();
         }
     }
 }

@@ -142,12 +142,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let signals = Signals::catch()?;
     let session: Arc<str> = random_hex()?.into();
     let (scope, above, _served) = delegated(settings.scope, &settings.name, &session, &places, &state).await;
-    let adopted = Adopted::start();
-    let mut child = Child::spawn(&command, environment, guardian, core)?;
-    match adopted {
-        Ok(adopted) => drop(tokio::spawn(adopted.reap(child.id()))),
-        Err(error) => tracing::warn!(%error, "orphans of the server cannot be distinguished from other processes"),
-    }
+    let adopted = Adopted::start()?;
+    let mut child = Child::spawn(&command, environment, (guardian, core), Arc::clone(&adopted.reported))?;
+    drop(tokio::spawn(adopted.reap(child.id())));
     let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
     let log = settings.audit_db.clone();
@@ -224,7 +221,6 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     };
     widen(&pipe.output);
     memory::unmap_program();
-    drop(tokio::spawn(memory::give_back()));
     let incoming = Incoming {
         host_input: AsyncIn::new(pipe.input)?,
         server_output: child.output()?,

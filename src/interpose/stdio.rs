@@ -12,27 +12,70 @@ use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::{fcntl_dupfd_cloexec, read, write};
 use rustix::net::sockopt::socket_type;
 use rustix::net::{RecvFlags, SendFlags, SocketType, recv, send};
+use rustix::stdio::{dup2_stdin, dup2_stdout, stdin, stdout};
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
-/// The two ends of the host's pipe: our own stdin and stdout, moved where nothing else here uses them.
+/// The two ends of the host's pipe: our own stdin and stdout.
 #[derive(Debug)]
 pub struct HostPipe {
-    pub input: OwnedFd,
-    pub output: OwnedFd,
+    pub input: Descriptor,
+    pub output: Descriptor,
+}
+
+/// A descriptor that is ours, or 0 or 1, which stay open to the end: no file may ever get their numbers.
+#[derive(Debug)]
+pub enum Descriptor {
+    Own(OwnedFd),
+    Standard(BorrowedFd<'static>),
 }
 
 impl HostPipe {
-    /// Takes copies of descriptors 0 and 1; if the system can, ones that share no mode with the originals, which other
+    /// Copies of descriptors 0 and 1; if the system can, ones that share no mode with the originals, which other
     /// processes may use too (`2>&1` makes our stdout the server's stderr).
     ///
     /// # Errors
     /// The system's, when one is closed or there are no descriptors left.
-    pub fn take() -> io::Result<Self> {
+    pub fn copy() -> io::Result<Self> {
         Ok(Self {
-            input: own(io::stdin().as_fd(), OFlags::RDONLY)?,
-            output: own(io::stdout().as_fd(), OFlags::WRONLY)?,
+            input: Descriptor::Own(own(stdin(), OFlags::RDONLY)?),
+            output: Descriptor::Own(own(stdout(), OFlags::WRONLY)?),
         })
+    }
+
+    /// The same in the place of descriptors 0 and 1, which nothing else here uses then.
+    ///
+    /// # Errors
+    /// As for [`Self::copy`].
+    pub fn take() -> io::Result<Self> {
+        let Self { input, output } = Self::copy()?;
+        dup2_stdin(&input)?;
+        dup2_stdout(&output)?;
+        Ok(Self { input: Descriptor::Standard(stdin()), output: Descriptor::Standard(stdout()) })
+    }
+}
+
+impl Descriptor {
+    fn again(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Own(fd) => Self::Own(fcntl_dupfd_cloexec(fd, 3)?),
+            Self::Standard(fd) => Self::Standard(*fd),
+        })
+    }
+}
+
+impl AsFd for Descriptor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Own(fd) => fd.as_fd(),
+            Self::Standard(fd) => *fd,
+        }
+    }
+}
+
+impl From<OwnedFd> for Descriptor {
+    fn from(fd: OwnedFd) -> Self {
+        Self::Own(fd)
     }
 }
 
@@ -54,10 +97,11 @@ fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
 /// Lets a pipe that carries results hold more: fewer turns between its two ends. Optional: anything that is not a pipe,
 /// or may not grow, stays as it is.
 #[cfg(target_os = "linux")]
-pub fn widen(pipe: &OwnedFd) {
+pub fn widen(pipe: impl AsFd) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
 
     const PIPE: usize = 256 << 10;
+    let pipe = pipe.as_fd();
     if fcntl_getpipe_size(pipe).is_ok_and(|size| size < PIPE) {
         let _ = fcntl_setpipe_size(pipe, PIPE);
     }
@@ -65,7 +109,7 @@ pub fn widen(pipe: &OwnedFd) {
 
 /// Pipes of other systems grow by themselves.
 #[cfg(not(target_os = "linux"))]
-pub fn widen(_: &OwnedFd) {}
+pub fn widen(_: impl AsFd) {}
 
 /// An end to read from.
 #[derive(Debug)]
@@ -80,13 +124,13 @@ enum End {
     /// A pipe, a socket, a terminal.
     Polled(AsyncFd<NonBlocking>),
     /// A file or /dev/null: always ready.
-    Ready(OwnedFd),
+    Ready(Descriptor),
 }
 
 impl AsyncIn {
     /// Any readable descriptor.
-    pub fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self(End::new(fd, Interest::READABLE)?))
+    pub fn new(fd: impl Into<Descriptor>) -> io::Result<Self> {
+        Ok(Self(End::new(fd.into(), Interest::READABLE)?))
     }
 
     /// Reads what is there, waiting for it if need be; 0 at the end.
@@ -122,8 +166,8 @@ impl AsyncIn {
 
 impl AsyncOut {
     /// Any writable descriptor.
-    pub fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self(End::new(fd, Interest::WRITABLE)?))
+    pub fn new(fd: impl Into<Descriptor>) -> io::Result<Self> {
+        Ok(Self(End::new(fd.into(), Interest::WRITABLE)?))
     }
 
     /// Writes what fits now.
@@ -152,9 +196,9 @@ impl AsyncOut {
 }
 
 impl End {
-    #[allow(deprecated, reason = "its successor is unsafe; an OwnedFd always gives the same descriptor")]
-    fn new(fd: OwnedFd, interest: Interest) -> io::Result<Self> {
-        let again = fcntl_dupfd_cloexec(&fd, 3)?;
+    #[allow(deprecated, reason = "its successor is unsafe; a Descriptor always gives the same descriptor")]
+    fn new(fd: Descriptor, interest: Interest) -> io::Result<Self> {
+        let again = fd.again()?;
         match AsyncFd::with_interest(NonBlocking::new(fd)?, interest) {
             Ok(fd) => Ok(Self::Polled(fd)),
             Err(err) if err.kind() == io::ErrorKind::PermissionDenied => Ok(Self::Ready(again)),
@@ -166,7 +210,7 @@ impl End {
 /// A descriptor that never blocks.
 #[derive(Debug)]
 struct NonBlocking {
-    fd: OwnedFd,
+    fd: Descriptor,
     how: How,
     short: Short,
 }
@@ -190,7 +234,7 @@ enum How {
 }
 
 impl NonBlocking {
-    fn new(fd: OwnedFd) -> io::Result<Self> {
+    fn new(fd: Descriptor) -> io::Result<Self> {
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
         if kind == FileType::Socket {
             let is_stream = socket_type(&fd).is_ok_and(|kind| kind == SocketType::STREAM);
@@ -220,7 +264,7 @@ impl NonBlocking {
 
 impl AsRawFd for NonBlocking {
     fn as_raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
+        self.fd.as_fd().as_raw_fd()
     }
 }
 

@@ -191,6 +191,19 @@ impl Watcher {
         }
         added
     }
+
+    /// Adds a file that is there, and that others write in place: of its folder, where much else changes, nothing counts.
+    #[must_use]
+    pub fn add_in_place(&self, path: &Path) -> Added {
+        let number = self.reporter.as_ref().and_then(|reporter| match reporter.add_file(path) {
+            (number, true) => number,
+            (_, false) => None,
+        });
+        match number {
+            Some(number) => Added { files: self.files, marks: vec![Mark::Number(number)], is_reported: true },
+            None => self.add(&[path.to_path_buf()]),
+        }
+    }
 }
 
 /// Adds every name on the path that could lead to another file (links, the first missing name, the last), and the file

@@ -280,7 +280,11 @@ impl PinStore {
     }
 
     fn settle(&mut self, sql: &str, values: impl rusqlite::Params) -> Result<Applied, PinsError> {
-        let changed = self.db.execute(sql, values).map_err(|error| self.fault(&error))?;
+        let mut changed = 0;
+        self.write(|db| {
+            changed = db.execute(sql, values)?;
+            Ok(())
+        })?;
         Ok(if changed == 0 { Applied::Outdated } else { Applied::Done })
     }
 }

@@ -8,6 +8,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps};
+
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, TransactionBehavior};
 
 use super::columns::{FORMER, PIN, arguments, changed, pin, words};
@@ -310,14 +312,25 @@ impl PinStore {
         read(&self.db).map_err(|error| self.fault(&error))
     }
 
-    /// Writes in one transaction, with an error of this file's own.
+    /// Writes in one transaction, with an error of this file's own. The file's time is then that of the change.
     pub(super) fn write(&mut self, write: impl FnOnce(&Connection) -> rusqlite::Result<()>) -> Result<(), PinsError> {
         let written = || {
             let change = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
             write(&change)?;
             change.commit()
         };
-        written().map_err(|error| self.fault(&error))
+        written().map_err(|error| self.fault(&error))?;
+        // SQLite writes beside the file first. Wrappers that sleep watch the file alone.
+        let now = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
+        let times = Timestamps { last_access: now, last_modification: now };
+        // The file was written, so it is ours.
+        let _ = rustix::fs::utimensat(CWD, &self.path, &times, AtFlags::empty());
+        Ok(())
+    }
+
+    /// Moves what SQLite has written beside the file into it, where no reader is in the way.
+    pub fn checkpoint(&self) -> Result<(), PinsError> {
+        self.read(|db| db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())))
     }
 
     pub(super) fn fault(&self, error: &rusqlite::Error) -> PinsError {

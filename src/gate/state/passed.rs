@@ -13,6 +13,8 @@ use crate::wire::words::words;
 
 /// Microseconds in which lines are counted before they are recorded.
 const WINDOW: u64 = 30_000_000;
+/// The same at the start of a session: most wrappers have nothing to do after it, and sleep.
+const FIRST_WINDOW: u64 = 2_000_000;
 /// How many methods are counted separately in one window; the others are counted together.
 const METHODS: usize = 64;
 /// How many characters of a method are kept.
@@ -36,7 +38,9 @@ words! {
 #[derive(Debug, Default)]
 pub struct Passed {
     rows: BTreeMap<(&'static str, &'static str, String), Count>,
-    since: Option<u64>,
+    /// When the window ends.
+    until: Option<u64>,
+    had_one: bool,
     single: u32,
 }
 
@@ -73,9 +77,12 @@ impl Passed {
                 count.digests.push(payload);
             }
         }
-        let begins = self.since.is_none();
-        let since = *self.since.get_or_insert(now);
-        begins.then_some(since + WINDOW)
+        if self.until.is_some() {
+            return None;
+        }
+        let window = if std::mem::replace(&mut self.had_one, true) { WINDOW } else { FIRST_WINDOW };
+        self.until = Some(now + window);
+        self.until
     }
 
     /// Whether one more request may have a record of its own.
@@ -86,12 +93,12 @@ impl Passed {
 
     /// When the window ends.
     pub fn wake_at(&self) -> Option<u64> {
-        self.since.map(|since| since + WINDOW)
+        self.until
     }
 
     /// Takes what was counted since the last record, for the next one; `None` if nothing was.
     pub fn drain(&mut self) -> Option<Value> {
-        self.since = None;
+        self.until = None;
         let row = |((from, form, method), count): ((&str, &str, String), Count)| {
             let Count { lines, bytes, digests, all } = count;
             let mut row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });

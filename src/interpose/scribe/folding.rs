@@ -14,12 +14,14 @@ use crate::audit::recording::Recording;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Journal, JournalFile, JournalPart, StoreError, Unsynced};
 use crate::interpose::clock::wall_ms;
-use crate::interpose::memory::unmap_program;
+use crate::interpose::memory::{give_back, unmap_program};
 
 /// How long the log may hold what is not synced: together with the time to the fold, well within the promised 100 ms.
 const SYNC_AFTER: Duration = Duration::from_millis(40);
 /// After how long without work there is a checkpoint.
 const IDLE: Duration = Duration::from_secs(1);
+/// After how long without work the log is closed: its files and its memory are given back.
+const QUIET: Duration = Duration::from_secs(5);
 /// From how many bytes on a write-ahead log is worth a checkpoint when idle: beginning it again costs the next fold.
 const IDLE_BACKLOG: u64 = 4 << 20;
 /// The same in the middle of the work.
@@ -183,6 +185,18 @@ impl Folder {
         if self.log.as_ref().is_some_and(|log| log.store.backlog() >= IDLE_BACKLOG || log.store.is_unnoted()) {
             match self.jobs.recv_timeout(IDLE) {
                 Err(RecvTimeoutError::Timeout) => self.rest(),
+                job => return job.ok(),
+            }
+        }
+        if let Some(log) = self.log.as_mut().filter(|log| log.store.is_open()) {
+            match self.jobs.recv_timeout(QUIET) {
+                Err(RecvTimeoutError::Timeout) => log.store.close(),
+                job => return job.ok(),
+            }
+            give_back();
+            // Wrappers that started together have work with each other's changes until then.
+            match self.jobs.recv_timeout(QUIET) {
+                Err(RecvTimeoutError::Timeout) => give_back(),
                 job => return job.ok(),
             }
         }
