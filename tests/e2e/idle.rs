@@ -29,16 +29,18 @@ fn a_wrapper_with_nothing_to_do_sleeps_and_wakes_with_a_change() {
     host.handshake("2025-06-18");
     host.request("list", "tools/list", &serde_json::json!({}));
     host.answer("list");
-    // What starts with the session comes to its end first, and the memory of the start is given back after three seconds.
+    // What starts with the session comes to its end first: what it opened is closed after some seconds.
     let mut before = sleeps(host.pid());
     until("the start is over", || {
-        thread::sleep(Duration::from_secs(4));
+        thread::sleep(Duration::from_secs(6));
         let now = sleeps(host.pid());
         (std::mem::replace(&mut before, now) == now).then_some(())
     });
     thread::sleep(Duration::from_secs(3));
     let woken = sleeps(host.pid()) - before;
     assert!(woken == 0, "it woke {woken} times in three seconds in which nothing happened");
+    let files = fs::read_dir(format!("/proc/{}/fd", host.pid())).unwrap().count();
+    assert!(files <= 20, "it has {files} files open");
     // The folder of the policy was not even there: everything on the way to it counts.
     fs::create_dir(home.path().join("config")).unwrap();
     counts_at_once(home.path(), || fs::write(home.path().join("config/policy.toml"), denying("a")).unwrap());
