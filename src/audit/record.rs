@@ -38,6 +38,8 @@ words! {
         /// A host was given a task for a held call, and polls.
         Task = "task",
         Outcome = "outcome",
+        /// A rule about answers gave the host another one.
+        ResultDecision = "result-decision",
         Withdrawn = "withdrawn",
         Fault = "fault",
         /// How many lines passed without a decision.
@@ -212,6 +214,7 @@ impl Entry {
             | Kind::RoundTrip
             | Kind::Task
             | Kind::Outcome
+            | Kind::ResultDecision
             | Kind::Withdrawn
             | Kind::Fault
             | Kind::Passed

@@ -196,7 +196,7 @@ fn policies(places: &Places) -> Vec<Check> {
                 broken("policy", what, Some(error.hint()))
             }
             Ok(policy) => {
-                let (path, rules) = (file.place.path().display(), policy.rules.len());
+                let (path, rules) = (file.place.path().display(), policy.all_rules().count());
                 good("policy", format!("{path} ({}, rules: {rules})", file.layer.word()))
             }
         })

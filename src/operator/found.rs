@@ -14,6 +14,7 @@ use crate::behavior::taxonomy::Badge;
 use crate::policy::decide::{Near, Ruling};
 use crate::policy::lint::Warning;
 use crate::policy::past::PastCall;
+use crate::policy::result::ResultAct;
 use crate::policy::rule::{Decision, Defaults, Pending};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -361,6 +362,8 @@ pub struct RuleLine {
     pub id: String,
     pub decision: Decision,
     /// Switched off: it decides nothing.
+    /// Of a rule about results: what becomes of them.
+    pub result: Option<ResultAct>,
     pub disabled: bool,
     pub file: usize,
     pub line: usize,

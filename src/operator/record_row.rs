@@ -4,6 +4,7 @@
 use super::found::Line;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::behavior::taxonomy::Badge;
+use crate::policy::result::ResultAct;
 use crate::policy::rule::Decision;
 use crate::text::columns::{Columns, NameColumn, target, widest};
 use crate::text::row::{Row, Tone, foreign, quiet};
@@ -170,6 +171,14 @@ pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'sta
     }
 }
 
+/// What a rule says of calls, or of their results.
+pub fn rule_says(decision: Decision, result: Option<ResultAct>) -> Row {
+    match result {
+        Some(ResultAct::Redact) => Row::of(Tone::Warn, ResultAct::Redact.word()),
+        Some(ResultAct::Deny) | None => ruling(decision),
+    }
+}
+
 pub fn ruling(decision: Decision) -> Row {
     let tone = match decision {
         Decision::Allow => Tone::Good,
@@ -188,6 +197,7 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::RoundTrip | Kind::Task) => (Tone::Ours, "waits on"),
         Some(Kind::Outcome) if line.outcome.is_some_and(Outcome::is_failure) => (Tone::Danger, "failed"),
         Some(Kind::Outcome) => (Tone::Ours, "answered"),
+        Some(Kind::ResultDecision) => (Tone::Warn, "result"),
         Some(Kind::Withdrawn) => (Tone::Warn, "withdrawn"),
         Some(Kind::Fault) => (Tone::Danger, "fault"),
         Some(Kind::ServerStart) => (Tone::Ours, "started"),

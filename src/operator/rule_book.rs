@@ -62,6 +62,7 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
     let line = |(rule, disabled): (&Rule, bool)| RuleLine {
         id: rule.id.clone(),
         decision: rule.decision,
+        result: rule.result.as_ref().map(|result| result.act),
         disabled,
         file,
         line: rule.line,
@@ -75,7 +76,7 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
 
 /// Every rule that is written, and whether it is switched off.
 pub fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
-    policy.rules.iter().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
+    policy.all_rules().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
 }
 
 /// The policy that is tried on past calls, from the files as they are now: as they are written, or with one changed file as

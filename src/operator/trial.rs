@@ -304,7 +304,7 @@ pub struct Named<'c> {
 pub fn named<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) -> (Vec<Named<'c>>, usize) {
     // Twice as many, because the parser may refuse some of them once they are written.
     let found = suggest(policy, calls, now, most.saturating_mul(2));
-    let mut taken: BTreeSet<String> = policy.rules.iter().map(|rule| rule.id.clone()).collect();
+    let mut taken: BTreeSet<String> = policy.all_rules().map(|rule| rule.id.clone()).collect();
     let name = |rule: Suggestion<'c>| {
         let tool = rule.saves.first().map_or("rule", |call| call.tool.as_str());
         let id = rule.proposal.scope.id(tool, Decision::Allow, |id| taken.contains(id));

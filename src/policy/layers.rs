@@ -62,7 +62,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             FileState::Whole(policy) => {
                 tell("is", &policy.digest);
                 given = strictest(given, policy.given);
-                take(policy.rules.clone());
+                take(policy.all_rules().cloned().collect());
             }
             FileState::Changed { now, accepted, diff } => {
                 tell("is", &now.digest);
@@ -70,7 +70,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 let loosens = loosened(accepted, now);
                 given = strictest(given, both(accepted.given, now.given));
                 let known = ById::of(accepted);
-                take(now.rules.iter().filter(|rule| !is_new_allow(rule, &known)).cloned().collect());
+                take(now.all_rules().filter(|rule| !is_new_allow(rule, &known)).cloned().collect());
                 take(dropped(accepted, now).cloned().collect());
                 if !loosens.is_empty() {
                     let (layer, file) = (*layer, file.to_string());
@@ -90,7 +90,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 for policy in before {
                     tell("was", &policy.digest);
                     given = strictest(given, policy.given);
-                    take(policy.rules.iter().filter(|rule| rule.decision > Decision::Allow).cloned().collect());
+                    take(policy.all_rules().filter(|rule| rule.decision > Decision::Allow).cloned().collect());
                 }
             }
         }
@@ -100,6 +100,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         [Contribution { state: FileState::Whole(policy), .. }] => policy.digest,
         _ => Digest::of(texts.as_bytes()),
     };
+    let (results, rules) = rules.into_iter().partition(|rule: &Rule| rule.result.is_some());
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
     Policy {
         defaults: given.completed(),
@@ -108,6 +109,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         ssh_keygen: None,
         level: Level::default(),
         rules,
+        results,
         disabled,
         allows_count,
         roots: roots.clone(),
@@ -121,11 +123,11 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
 pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     let known = ById::of(accepted);
     let mut found: Vec<String> =
-        now.rules.iter().filter(|rule| is_new_allow(rule, &known)).map(|rule| suspended(&rule.id)).collect();
+        now.all_rules().filter(|rule| is_new_allow(rule, &known)).map(|rule| suspended(&rule.id)).collect();
     let ids = ById::of(now);
     found.extend(dropped(accepted, now).map(|rule| {
         let verb = if ids.0.contains_key(rule.id.as_str()) { "changes the" } else { "drops the" };
-        format!("{verb} {} rule {}", rule.decision.word(), rule.id)
+        format!("{verb} {} rule {}", rule.word(), rule.id)
     }));
     if now.signed < accepted.signed {
         found.push(format!("lowers [operator] signed from {} to {}", accepted.signed.word(), now.signed.word()));
@@ -163,7 +165,7 @@ struct ById<'p>(HashMap<&'p str, Vec<&'p Rule>>);
 impl<'p> ById<'p> {
     fn of(policy: &'p Policy) -> Self {
         let mut by_id: HashMap<&str, Vec<&Rule>> = HashMap::new();
-        for rule in &policy.rules {
+        for rule in policy.all_rules() {
             by_id.entry(&rule.id).or_default().push(rule);
         }
         Self(by_id)
@@ -181,7 +183,7 @@ fn is_new_allow(rule: &Rule, accepted: &ById<'_>) -> bool {
 /// The asks and denies that are not there any more as they were.
 fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'p Rule> {
     let there = ById::of(now);
-    accepted.rules.iter().filter(move |rule| rule.decision > Decision::Allow && !there.has(rule))
+    accepted.all_rules().filter(move |rule| rule.decision > Decision::Allow && !there.has(rule))
 }
 
 fn waits(layer: Layer, file: &str, count: usize) -> String {
@@ -230,5 +232,12 @@ fn both(was: Given, is: Given) -> Given {
 
 /// The policy of an empty text, which a file that was never accepted is compared with.
 pub fn nothing(roots: &Roots) -> Policy {
-    Policy { given: Given::default(), rules: Vec::new(), digest: Digest::of(b""), roots: roots.clone(), ..built_in() }
+    Policy {
+        given: Given::default(),
+        rules: Vec::new(),
+        results: Vec::new(),
+        digest: Digest::of(b""),
+        roots: roots.clone(),
+        ..built_in()
+    }
 }

@@ -18,6 +18,7 @@ pub mod profile;
 pub mod ranking;
 pub mod rate;
 pub mod reading;
+pub mod result;
 pub mod role;
 pub mod rule;
 pub mod scope;

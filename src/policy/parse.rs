@@ -3,6 +3,7 @@
 //! Nothing is skipped: a key that is not understood is a problem, because a rule half understood could allow.
 
 mod condition;
+mod result;
 mod rule;
 
 use toml::Spanned;
@@ -59,6 +60,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     }
     let (rules, disabled) =
         table.get("rule").map(|value| rule::read_all(&mut reading, value, roots)).unwrap_or_default();
+    let (results, rules) = rules.into_iter().partition(|rule| rule.result.is_some());
     let problems = reading.finish();
     if !problems.is_empty() {
         return Err(problems);
@@ -70,6 +72,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         ssh_keygen,
         level: Level::default(),
         rules,
+        results,
         disabled,
         allows_count: true,
         roots: roots.clone(),
@@ -88,6 +91,7 @@ pub fn everything_asks(banner: String) -> Policy {
         ssh_keygen: None,
         level: Level::default(),
         rules: Vec::new(),
+        results: Vec::new(),
         disabled: Vec::new(),
         allows_count: false,
         roots: Roots::default(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::glob::{Glob, GlobError};
+use super::result::ResultTest;
 use super::terms::ApprovalTerms;
 use super::under::Roots;
 use super::when::{About, Predicate};
@@ -133,6 +134,8 @@ pub struct Rule {
     pub when: Vec<Predicate>,
     /// An ask or a deny that does not apply where one of these holds for certain.
     pub unless: Vec<Predicate>,
+    /// Which answers it is about; such a rule says nothing of calls.
+    pub result: Option<ResultTest>,
     /// Of a rule that asks: what an approval needs.
     pub terms: ApprovalTerms,
     /// The first moment when it no longer applies, in milliseconds since 1970, UTC.
@@ -161,9 +164,15 @@ impl Rule {
             ("identity", list(&self.identity, " or ")),
             ("capability", list(&self.capability, "|")),
             ("when", list(self.when.iter().map(Predicate::words), ", and ")),
+            ("result", self.result.as_ref().map(ResultTest::words).unwrap_or_default()),
             ("unless", list(self.unless.iter().map(Predicate::words), ", or ")),
         ];
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
+    }
+
+    /// Its decision, as its file says it.
+    pub fn word(&self) -> &'static str {
+        self.result.as_ref().map_or_else(|| self.decision.word(), |result| result.act.word())
     }
 
     /// Whether it is about requests of a method; `None` is `tools/call`.
@@ -266,7 +275,10 @@ pub struct Policy {
     pub ssh_keygen: Option<String>,
     /// What protects the verdicts, by the machine's own files; whoever reads them says so.
     pub level: Level,
+    /// Those about calls and other requests.
     pub rules: Vec<Rule>,
+    /// Those about answers: they decide on no call.
+    pub results: Vec<Rule>,
     /// Written and switched off: they decide nothing, and listings show them.
     pub disabled: Vec<Rule>,
     /// Whether allows count. `false` while the file is broken: everything that is not denied asks.
@@ -282,6 +294,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Every rule that is not switched off.
+    pub fn all_rules(&self) -> impl Iterator<Item = &Rule> {
+        self.rules.iter().chain(&self.results)
+    }
+
     /// Whether the approval of a call that is asked on these terms needs a signature.
     pub fn needs(&self, terms: &ApprovalTerms, danger: Danger) -> Needs {
         if terms.is_plain() { self.signed.asks(danger) } else { Needs::Signature }

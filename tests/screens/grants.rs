@@ -80,6 +80,7 @@ pub(super) fn book() -> RuleBook {
     let rule = RuleLine {
         id: "scratch".into(),
         decision: Decision::Allow,
+        result: None,
         disabled: false,
         file: 0,
         line: 3,

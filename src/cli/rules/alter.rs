@@ -288,7 +288,7 @@ fn check_file(
         let (path, what, hint) = (shown(path), visible(what), visible(hint));
         writeln!(out, "{path}:{line}:{column}: warning: {what}\n  = {hint}\n")?;
     }
-    let rules = counted(policy.rules.len(), "rule");
+    let rules = counted(policy.all_rules().count(), "rule");
     let off = match policy.disabled.len() {
         0 => String::new(),
         off => format!(", and {off} switched off"),

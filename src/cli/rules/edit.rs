@@ -132,7 +132,7 @@ fn line_of(text: &str, id: &str, path: &Path) -> Result<Option<usize>, Error> {
     }
     Ok(policy_file::read(text)
         .ok()
-        .and_then(|policy| policy.rules.iter().find(|rule| rule.id == id).map(|rule| rule.line)))
+        .and_then(|policy| policy.all_rules().find(|rule| rule.id == id).map(|rule| rule.line)))
 }
 
 /// The text that is edited: private, and kept where it is not written.

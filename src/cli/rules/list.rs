@@ -9,7 +9,7 @@ use crate::cli::error::{Exit, done};
 use crate::cli::look::{JsonForm, Look, json_rows, shown, visible};
 use crate::cli::rules::options::ListOptions;
 use crate::home::layers::Layers;
-use crate::operator::record_row::ruling;
+use crate::operator::record_row::rule_says;
 use crate::operator::rule_book::all;
 use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
 use crate::policy::terms::ApproverKind;
@@ -43,7 +43,11 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
         writeln!(out, "operator: signed {}", signed.word())?;
     }
     let rows = all(policy).map(|(rule, disabled)| {
-        let decision = if disabled { Row::of(Tone::Quiet, "off") } else { ruling(rule.decision) };
+        let decision = if disabled {
+            Row::of(Tone::Quiet, "off")
+        } else {
+            rule_says(rule.decision, rule.result.as_ref().map(|of| of.act))
+        };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
         let covers = cell(Tone::Ours, &selects(rule, look));
         let note = |note: &String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, note);
@@ -93,7 +97,7 @@ fn table(rules: &[[Row; 4]], look: Look<'_>, out: &mut dyn Write) -> io::Result<
 fn row(rule: &Rule, disabled: bool) -> Value {
     json!({
         "id": rule.id,
-        "decision": rule.decision.word(),
+        "decision": rule.word(),
         "server": rule.server.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "tool": rule.tool.iter().map(|glob| glob.text()).collect::<Vec<_>>(),
         "mutability": rule.mutability.map(|mutability| mutability.word()),

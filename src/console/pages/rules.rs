@@ -5,7 +5,7 @@ use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::rows::{Entries, NARROW};
 use crate::link::message::GrantCard;
 use crate::operator::found::RuleLine;
-use crate::operator::record_row::ruling;
+use crate::operator::record_row::rule_says;
 use crate::operator::tried::SuggestedRule;
 use crate::policy::fit::rules_name;
 use crate::policy::rule::{Decision, Defaults, Pending};
@@ -165,7 +165,7 @@ fn row(model: &Model, entry: &RuleEntry, line: &RuleHits, columns: &Columns) -> 
         match rule {
             Some(rule) if rule.disabled => quiet("off"),
             Some(rule) if waits(model, &rule.id) => danger("waits"),
-            Some(rule) => ruling(rule.decision),
+            Some(rule) => rule_says(rule.decision, rule.result),
             None => quiet("gone"),
         },
         foreign(Tone::Strong, &line.id),
@@ -244,7 +244,7 @@ fn rule_sheet(model: &Model, line: &RuleHits, rows: &mut Entries) {
             rows.ours("gone", words);
         }
         Some(rule) => {
-            rows.entry("decision", ruling(rule.decision));
+            rows.entry("decision", rule_says(rule.decision, rule.result));
             if rule.disabled {
                 rows.says("", Tone::Warn, "off: it decides nothing until it is switched on");
             }

@@ -14,6 +14,7 @@ use crate::console::model::{
 use crate::link::message::KnownTool;
 use crate::operator::pinned::{PinBook, PinnedTool};
 use crate::policy::fit::rules_name;
+use crate::policy::result::ResultAct;
 
 /// Makes the lists of Tools, Rules and Servers again. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {
@@ -234,7 +235,7 @@ fn file_rules(model: &Model) -> Vec<RuleHits> {
         let select = |key| rule?.selects.iter().find(|(name, _)| *name == key).map(|(_, value)| value.as_str());
         let fields = [
             (Field::Rule, Some(line.id.as_str())),
-            (Field::Ruling, rule.map(|rule| rule.decision.word())),
+            (Field::Ruling, rule.map(|rule| rule.result.map_or(rule.decision.word(), ResultAct::word))),
             (Field::Server, select("server")),
             (Field::Tool, select("tool")),
         ];

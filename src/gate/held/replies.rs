@@ -228,6 +228,15 @@ pub fn withheld(id: &Id, flight: Option<&Flight>, why: &str) -> Line {
     }
 }
 
+/// A rule about answers withholds this one.
+pub fn result_withheld(id: &Id, flight: &Flight, rule: &str) -> Line {
+    let text = format!(
+        "The tool HAS run, and its result was withheld by the rule {rule} of the policy in mcp-approve. What it did is not undone. \
+         Calling again will not help; choose another way, or ask the user to change the rule."
+    );
+    reply::tool_error(id, &text, flight.modern)
+}
+
 fn tool(call: &Call, text: &str) -> Line {
     request(call, text).unwrap_or_else(|| reply::tool_error(call.id(), text, call.is_modern()))
 }

@@ -81,7 +81,14 @@ fn introduced(content: &[u8], host: &mut Host, out: &mut Out) {
 }
 
 /// An answer to a call, or to another request, that the host gets under the request that waits now.
-pub(in crate::gate) fn pass(line: Line, id: &Id, failed: bool, flights: &mut Flights, out: &mut Out) -> Relay {
+pub(in crate::gate) fn pass(
+    line: Line,
+    instead: Option<Line>,
+    id: &Id,
+    failed: bool,
+    flights: &mut Flights,
+    out: &mut Out,
+) -> Relay {
     let flight = flights.land(id);
     match &flight {
         Some(flight) if flight.wanted == Wanted::Yes => landed(flight, &line, failed, flights, out),
@@ -93,16 +100,18 @@ pub(in crate::gate) fn pass(line: Line, id: &Id, failed: bool, flights: &mut Fli
         }
     }
     match flight.as_ref().and_then(|flight| flight.later.last()) {
-        None => Relay::AsItIs(line),
-        Some(Later { id, .. }) => {
-            Relay::Instead(rename::with_id(&line, id).unwrap_or_else(|| answer_lost(id, "its id is unknown")))
-        }
+        None => instead.map_or_else(|| Relay::AsItIs(line), Relay::Instead),
+        Some(Later { id, .. }) => Relay::Instead(
+            rename::with_id(instead.as_ref().unwrap_or(&line), id)
+                .unwrap_or_else(|| answer_lost(id, "its id is unknown")),
+        ),
     }
 }
 
 /// The server answers a call whose host was given a task for it.
 pub(in crate::gate) fn for_task(
     (id, line, failed): (&Id, Line, bool),
+    instead: Option<Line>,
     restricts_methods: bool,
     flights: &mut Flights,
     waiting: &mut Waiting,
@@ -113,6 +122,7 @@ pub(in crate::gate) fn for_task(
         return out.passes((Origin::Server, Form::Response, ""), &line);
     };
     landed(&flight, &line, failed, flights, out);
+    let line = instead.unwrap_or(line);
     let (content, now) = (line.content(), out.now);
     let may_ask = embeds(content) || restricts_methods && names_a_method(content);
     let asks = may_ask && !matches!(inputs::read(content), Ok(None));

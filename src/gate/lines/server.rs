@@ -8,6 +8,7 @@ use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
 use crate::gate::lines::answer::{self, Relay};
 use crate::gate::lines::requests::{self, Screened, restricts};
+use crate::gate::lines::results;
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::flight::{Flights, Progress, Wanted};
 use crate::gate::state::passed::Form;
@@ -66,6 +67,12 @@ impl Gate {
         let gist = message::peek(line.content());
         let sorted = sort(&gist, self.context(), &self.waiting);
         let opens = matches!(&sorted, ServerLine::Answer(id) if self.host.introduction.as_ref() == Some(id));
+        if let ServerLine::Answer(id) | ServerLine::ForTask(id) = &sorted
+            && let Some(instead) = results::judge(&line, id, self.context())
+        {
+            self.out.record(instead.entry);
+            return self.answer_instead((line, instead.reply), id, is_error(&gist), &sorted);
+        }
         let Some((line, relay)) = self.let_through(line, &gist, &sorted) else { return };
         if let Gist::Response { id, failed } = &gist {
             self.note_answer(id, *failed, line.content(), &sorted);
@@ -79,7 +86,7 @@ impl Gate {
             ServerLine::ForTask(id) => {
                 let (flights, waiting) = (&mut self.flights, &mut self.waiting);
                 let restricts = self.rules.restricts_methods;
-                answer::for_task((&id, line, is_error(&gist)), restricts, flights, waiting, &mut self.out);
+                answer::for_task((&id, line, is_error(&gist)), None, restricts, flights, waiting, &mut self.out);
                 Relay::Nothing
             }
             ServerLine::Page(id) => {
@@ -90,7 +97,7 @@ impl Gate {
             ServerLine::Answer(_) if opens && self.config.discover != Discover::Off => {
                 answer::announce_changes(line, &mut self.out)
             }
-            ServerLine::Answer(id) => answer::pass(line, &id, is_error(&gist), &mut self.flights, &mut self.out),
+            ServerLine::Answer(id) => answer::pass(line, None, &id, is_error(&gist), &mut self.flights, &mut self.out),
             ServerLine::CancelsHeld(number) => {
                 self.withdraw(number, Withdrawal::Cancelled);
                 Relay::Nothing
@@ -118,6 +125,17 @@ impl Gate {
             Relay::AsItIs(line) => relay(line).push(&mut self.out),
             Relay::Instead(_) | Relay::Nothing => passed.push(&mut self.out),
         }
+    }
+
+    /// The server has answered a call, and a rule about answers gives its host a line of ours instead.
+    fn answer_instead(&mut self, (line, reply): (Line, Line), id: &Id, failed: bool, sorted: &ServerLine) {
+        self.note_answer(id, failed, line.content(), sorted);
+        if let ServerLine::ForTask(_) = sorted {
+            let (flights, waiting) = (&mut self.flights, &mut self.waiting);
+            let restricts = self.rules.restricts_methods;
+            return answer::for_task((id, line, failed), Some(reply), restricts, flights, waiting, &mut self.out);
+        }
+        answer::pass(line, Some(reply), id, failed, &mut self.flights, &mut self.out).push(&mut self.out);
     }
 
     /// The line as the host may get it, and how; `None` if it was dropped or is held.
@@ -206,7 +224,7 @@ impl Gate {
         if keeps_back(gist, context, waiting) {
             requests::too_long(gist, bytes, &mut self.out);
             if let Gist::Response { id, .. } = gist {
-                self.withheld(id, "it is too long to be searched for requests of the server");
+                self.withheld(id, "it is too long to be read, and a rule is about what may be in it");
             }
             return;
         }
@@ -291,7 +309,7 @@ pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &W
                 has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting)
             }
             // Requests may be inside an answer.
-            Gist::Response { .. } => context.rules.restricts_methods,
+            Gist::Response { id, .. } => context.rules.restricts_methods || results::is_about(id, context),
             Gist::Unreadable => has_form || context.rules.restricts_methods,
         }
 }
@@ -322,7 +340,8 @@ pub(in crate::gate) fn wants_whole(context: Context<'_>, waiting: &Waiting) -> u
     const CHECKED: usize = 1 << 20;
     let Context { calls, flights, catalog, .. } = context;
     let is_held = !calls.is_empty() || flights.has_later() || !waiting.tasks.is_empty();
-    if catalog.is_listening() || is_held || context.rules.restricts_methods {
+    let is_ruled = !context.rules.policy.results.is_empty() && !flights.is_empty();
+    if catalog.is_listening() || is_held || context.rules.restricts_methods || is_ruled {
         LIST
     } else if context.host.lifecycle.is_pending() || flights.wants_whole_answers() {
         CHECKED

@@ -212,6 +212,10 @@ impl Flights {
             && self.calls.values().filter(|flight| flight.wanted == Wanted::Yes).count() >= FLIGHTS
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
     pub fn contains(&self, id: &Id) -> bool {
         self.calls.contains_key(id)
     }

@@ -7,12 +7,14 @@ use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
 
 use super::condition::{self, Example};
+use super::result;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, Span, any_of, globs};
+use crate::policy::result::{ResultAct, ResultTest};
 use crate::policy::rule::{Decision, Rule, ToolGlob};
 use crate::policy::terms::{ApprovalTerms, ApproverKind, MOST_APPROVALS};
 use crate::policy::under::Roots;
@@ -20,7 +22,7 @@ use crate::policy::when::Predicate;
 
 const KEYS: &[&str] = &[
     "id", "decision", "server", "method", "tool", "mutability", "action", "output_domain", "identity", "capability",
-    "when", "unless", "approvals", "signers", "other", "expires", "note", "disabled", "match", "not_match",
+    "when", "unless", "result", "approvals", "signers", "other", "expires", "note", "disabled", "match", "not_match",
 ];
 
 /// Reads all rules of a document: those that decide, and those that are switched off.
@@ -60,9 +62,13 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
         let hint = "add `id = \"a-short-name\"`: the log names rules by it";
         reading.problem(at.clone(), "a rule without an id", hint);
     }
-    let decision = table.get("decision").map(|value| reading.word(value, "decision", Decision::WORDS));
+    let result = table.get("result").map(|value| result::findings(reading, value));
+    let decision = table.get("decision").map(|value| match &result {
+        None => reading.word(value, "decision", Decision::WORDS),
+        Some(_) => reading.word(value, "decision", ResultAct::WORDS).map(|_| Decision::Deny),
+    });
     if decision.is_none() {
-        let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"";
+        let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"; of a result \"redact\" or \"deny\"";
         reading.problem(at.clone(), "a rule without a decision", hint);
     }
     let mut rule = Rule {
@@ -98,6 +104,11 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
         let hint = "leave `method` out: a rule without it is about tools/call; another request's name is an argument, \
             `when = [{ arg = \"name\", eq = \"...\" }]`";
         reading.problem(key.span(), "only tools/call has a tool, and this rule names a `method`", hint);
+    }
+    if let Some(findings) = result {
+        result::check_keys(reading, table);
+        let act = table.get("decision").and_then(|value| ResultAct::from_word(value.get_ref().as_str()?));
+        rule.result = Some(ResultTest { act: act?, findings });
     }
     let (place, id) = id?;
     (rule.line, _) = reading.place(at.start);

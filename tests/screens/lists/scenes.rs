@@ -168,6 +168,7 @@ pub fn book() -> RuleBook {
     let rule = |id: &str, decision, line, selects: &[(&'static str, &str)]| RuleLine {
         id: id.into(),
         decision,
+        result: None,
         disabled: false,
         file: 0,
         line,

@@ -1,0 +1,217 @@
+//! What a rule says of a tool's answer: which answers it is about, and what the host gets instead. Reads an answer up to 1 MiB;
+//! of a longer one only its size is known, and whatever else a rule asks for counts as being so.
+
+use std::ops::ControlFlow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
+
+use crate::behavior::arguments::named::visit;
+use crate::behavior::hazards::reading;
+use crate::behavior::secrets;
+use crate::policy::glob::Glob;
+use crate::wire::json as wire_json;
+use crate::wire::words::words;
+
+/// A longer answer is not read.
+const READ: usize = 1 << 20;
+
+words! {
+    /// What becomes of an answer. Ordered: the strictest of several is the maximum.
+    ResultAct {
+        /// The host gets it without what the rule is about.
+        Redact = "redact",
+        /// The host gets none of it.
+        Deny = "deny",
+    }
+}
+
+words! {
+    /// What an answer has in it.
+    ContentKind {
+        Text = "text",
+        Image = "image",
+        Audio = "audio",
+        Resource = "resource",
+        ResourceLink = "resource_link",
+        /// `structuredContent`.
+        Structured = "structured",
+        /// `isError`, or a JSON-RPC error.
+        Error = "error",
+    }
+}
+
+/// One thing that must be so of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Its line has more bytes than this.
+    Size(u64),
+    /// It has content of one of these kinds.
+    Kind(Vec<ContentKind>),
+    /// A line of a text in it matches one of these.
+    Glob(Vec<Glob>),
+    /// It holds a secret.
+    Secret,
+    /// It holds a private key, or words that address the model.
+    Hazard,
+    /// It has a link to a host that matches one of these.
+    Host(Vec<Glob>),
+}
+
+/// `result` of a rule, with its decision: the rule is about answers for which all of this is so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResultTest {
+    pub act: ResultAct,
+    pub findings: Vec<Finding>,
+}
+
+/// An answer, as far as it is read.
+pub struct Read<'a> {
+    content: &'a [u8],
+    /// `None`: too long, or not to be read.
+    message: Option<Value>,
+}
+
+impl<'a> Read<'a> {
+    /// The line content of an answer.
+    pub fn of(content: &'a [u8]) -> Self {
+        // Strictly: what parsers read differently may hold for one of them what it does not for another.
+        let text = std::str::from_utf8(content).ok().filter(|text| text.len() <= READ);
+        let message = text.and_then(wire_json::value);
+        Self { content, message }
+    }
+
+    /// Whether some text in it is like this.
+    fn any(&self, is: impl Fn(&str) -> bool) -> bool {
+        let Some(message) = &self.message else { return true };
+        visit(message, "", &mut String::new(), &mut |_, _, value| match value {
+            Value::String(text) if is(text) => ControlFlow::Break(()),
+            // A key is as good a place to put something as a value.
+            Value::Object(members) if members.keys().any(|key| is(key)) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+        .is_break()
+    }
+
+    fn has(&self, kind: ContentKind) -> bool {
+        let Some(message) = &self.message else { return true };
+        let result = message.get("result");
+        match kind {
+            ContentKind::Structured => result.is_some_and(|result| result.get("structuredContent").is_some()),
+            ContentKind::Error => {
+                message.get("error").is_some()
+                    || result.is_some_and(|result| result.get("isError") == Some(&json!(true)))
+            }
+            ContentKind::Text
+            | ContentKind::Image
+            | ContentKind::Audio
+            | ContentKind::Resource
+            | ContentKind::ResourceLink => blocks(message).any(|block| block.get("type") == Some(&json!(kind.word()))),
+        }
+    }
+
+    /// The answer without what these tests find, as the text of a `result`; `None` where it cannot be redacted: it was not read,
+    /// or is no plain result. Only text blocks stay, with nothing beside their text.
+    pub fn redacted(&self, tests: &[&ResultTest]) -> Option<Value> {
+        let message = self.message.as_ref()?;
+        let result = message.get("result")?;
+        let is_plain = result.get("resultType").is_none_or(|word| word == "complete") && result.get("task").is_none();
+        if !is_plain || !result.get("content")?.is_array() {
+            return None;
+        }
+        let block = |block: &Value| {
+            let text = match (block.get("type").and_then(Value::as_str), block.get("text").and_then(Value::as_str)) {
+                (Some("text"), Some(text)) => tests.iter().fold(text.to_owned(), |text, test| test.redact(&text)),
+                (_, _) => "[content other than text: left out by mcp-approve]".to_owned(),
+            };
+            json!({ "type": "text", "text": text })
+        };
+        let mut redacted = json!({ "content": blocks(message).map(block).collect::<Vec<_>>() });
+        for member in ["isError", "resultType"] {
+            if let Some(value) = result.get(member).filter(|value| value.is_boolean() || *value == "complete") {
+                redacted[member] = value.clone();
+            }
+        }
+        Some(redacted)
+    }
+}
+
+fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
+    message.pointer("/result/content").and_then(Value::as_array).into_iter().flatten()
+}
+
+/// What stands in place of what was taken out.
+const REDACTED: &str = "[redacted by mcp-approve]";
+
+impl ResultTest {
+    pub fn holds(&self, read: &Read<'_>) -> bool {
+        self.findings.iter().all(|finding| match finding {
+            Finding::Size(more) => read.content.len() as u64 > *more,
+            Finding::Kind(kinds) => kinds.iter().any(|kind| read.has(*kind)),
+            Finding::Glob(globs) => read.any(|text| text.lines().any(|line| matches(globs, line))),
+            Finding::Secret => read.any(|text| !secrets::spans(text).is_empty()),
+            Finding::Hazard => read.message.is_none() || reading::brought(read.content).is_some(),
+            Finding::Host(globs) => read.any(|text| links(text).any(|(_, host)| matches(globs, &host))),
+        })
+    }
+
+    /// The text without what it finds; without all of it, where it finds no part.
+    fn redact(&self, text: &str) -> String {
+        let mut out = text.to_owned();
+        let mut in_part = false;
+        for finding in &self.findings {
+            let spans: Vec<_> = match finding {
+                Finding::Secret => secrets::spans(&out),
+                Finding::Host(globs) => {
+                    links(&out).filter(|(_, host)| matches(globs, host)).map(|(span, _)| span).collect()
+                }
+                Finding::Glob(globs) => {
+                    let line =
+                        |line: &str| if matches(globs, line.trim_end_matches(['\r', '\n'])) { REDACTED } else { "" };
+                    let lines = out.split_inclusive('\n').map(|one| match line(one) {
+                        "" => one.to_owned(),
+                        redacted if one.ends_with('\n') => format!("{redacted}\n"),
+                        redacted => redacted.to_owned(),
+                    });
+                    out = lines.collect();
+                    Vec::new()
+                }
+                Finding::Size(_) | Finding::Kind(_) | Finding::Hazard => continue,
+            };
+            in_part = true;
+            for span in spans.into_iter().rev() {
+                out.replace_range(span, REDACTED);
+            }
+        }
+        if in_part { out } else { REDACTED.to_owned() }
+    }
+
+    /// In words, for lists of rules.
+    pub fn words(&self) -> String {
+        let listed = |globs: &[Glob]| globs.iter().map(Glob::text).collect::<Vec<_>>().join("|");
+        let words = |finding: &Finding| match finding {
+            Finding::Size(more) => format!("more than {more} bytes"),
+            Finding::Kind(kinds) => kinds.iter().map(|kind| kind.word()).collect::<Vec<_>>().join("|"),
+            Finding::Glob(globs) => format!("a line like {}", listed(globs)),
+            Finding::Secret => "a secret".to_owned(),
+            Finding::Hazard => "a private key or an instruction".to_owned(),
+            Finding::Host(globs) => format!("a link to {}", listed(globs)),
+        };
+        self.findings.iter().map(words).collect::<Vec<_>>().join(", and ")
+    }
+}
+
+fn matches(globs: &[Glob], text: &str) -> bool {
+    globs.iter().any(|glob| glob.matches(text))
+}
+
+static LINK: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r#"(?i)\b[a-z][a-z0-9+.-]{1,20}://(?:[^\s/?#"'<>\\]*@)?([^\s/?#"'<>\\:@]+)[^\s"'<>\\]*"#).ok()
+});
+
+/// The links of a text, and their hosts in lower case.
+fn links(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> {
+    let captures = LINK.iter().flat_map(|link| link.captures_iter(text));
+    captures.filter_map(|found| Some((found.get(0)?.range(), found.get(1)?.as_str().to_lowercase())))
+}
