@@ -22,7 +22,9 @@ import tempfile
 def why_not(signed, decision, signers):
     """Why a signature in the record of a decision does not count; None where it does."""
     statement = json.loads(signed["statement"])
-    if statement["card"]["call"] != decision["digest"] or statement["said"]["verdict"] != decision["verdict"]:
+    # One signature may cover several calls.
+    calls = [card["call"] for card in [statement["card"], *statement.get("also", [])]]
+    if decision["digest"] not in calls or statement["said"]["verdict"] != decision["verdict"]:
         return "it is for another call or verdict"
     blob = base64.b64decode(signed["sshsig"])
     # Flags and counter are the last five bytes of a FIDO key's signature. ssh-keygen accepts one without a touch.

@@ -1,15 +1,15 @@
 //! Opens the console with settings from the operator's files, the terminal and the environment; and the shell around model,
 //! update and view: the terminal, the keyboard, the editor, the link's messages. Decides nothing.
 
+mod signing;
 mod terminal;
 
-use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use super::model::{Command, Edit, Held, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
+use super::model::{Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
 use super::settings;
 use super::settings::Notice;
@@ -22,11 +22,10 @@ use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
 use crate::link::folder::LinkError;
-use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::found::LogRequest;
 use crate::operator::pinned::ReviewDone;
 use crate::operator::settle::Settlement;
-use crate::operator::{Sources, log_reader, rule_book, sign};
+use crate::operator::{Sources, log_reader, rule_book};
 use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
@@ -255,7 +254,7 @@ impl Loop<'_> {
         let mut todo: Vec<Command> = self.update(msg);
         while !todo.is_empty() {
             let mut more = Vec::new();
-            for command in todo {
+            for command in self.signed(todo, &mut more)? {
                 match command {
                     Command::Quit => return Ok(ControlFlow::Break(End::Left)),
                     Command::Bell => self.call()?,
@@ -274,17 +273,11 @@ impl Loop<'_> {
                     Command::Drain => {
                         self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
                     }
-                    Command::Send { session, message } => match self.signed(&session, message)? {
-                        Ok(message) => {
-                            if let Err(error) = self.clients.send(&session, &message) {
-                                more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
-                            }
+                    Command::Send { session, message } => {
+                        if let Err(error) = self.clients.send(&session, &message) {
+                            more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
                         }
-                        Err((ticket, why)) => {
-                            let message = FromWrapper::Refused { ticket, why: format!("not sent: {why}") };
-                            more.push(Msg::Link(ClientEvent::Said { session, message }));
-                        }
-                    },
+                    }
                     Command::WriteRule { toml, except } => {
                         let written = rule_book::add(&self.outside.places, &toml, except.as_ref(), self.now());
                         more.push(Msg::RuleWritten(written));
@@ -323,45 +316,6 @@ impl Loop<'_> {
             self.keyboard.go_on();
         }
         Ok(ControlFlow::Continue(()))
-    }
-
-    /// The message, with the operator's signature where the card that it approves asks for one; or the ticket, and why there is
-    /// none. Meanwhile the terminal is ssh-keygen's, as it is an editor's.
-    fn signed(
-        &mut self,
-        session: &str,
-        message: FromConsole,
-    ) -> Result<Result<FromConsole, (String, String)>, RunError> {
-        let (ticket, digest, grant) = match &message {
-            FromConsole::Decide { ticket, digest, verdict: OperatorVerdict::Approve { .. }, .. } => {
-                (ticket, *digest, None)
-            }
-            FromConsole::Grant { ticket, digest, terms, .. } => (ticket, *digest, Some(terms)),
-            _ => return Ok(Ok(message)),
-        };
-        let is_it = |held: &&Held| held.key.session == session && held.key.ticket == *ticket;
-        let shown = self.model.queue.calls.iter().find(is_it).map(|held| &held.snapshot);
-        let Some(card) = shown.filter(|card| card.digest == digest && card.signs.is_some()) else {
-            return Ok(Ok(message));
-        };
-        let (sources, card) = (&self.sources, card.clone());
-        let places = &self.outside.places;
-        let made = self.screen.suspended(|| {
-            let key = sign::verdict_keys(places, (sources.now)())?.remove(0);
-            // The signature does not depend on whether this can be read.
-            let _ = writeln!(std::io::stderr(), "Signing as {key}. Touch the key when it blinks; Ctrl-C goes back.");
-            sign::approval(sources, &[&card], grant, key).ok_or("the card asks for no signature")?.sign(places)
-        })?;
-        Ok(match (made, message) {
-            (Err(why), FromConsole::Decide { ticket, .. } | FromConsole::Grant { ticket, .. }) => Err((ticket, why)),
-            (Ok(evidence), FromConsole::Decide { ticket, digest, verdict, .. }) => {
-                Ok(FromConsole::Decide { ticket, digest, verdict, signed: Some(evidence) })
-            }
-            (Ok(evidence), FromConsole::Grant { ticket, digest, terms, .. }) => {
-                Ok(FromConsole::Grant { ticket, digest, terms, signed: Some(evidence) })
-            }
-            (_, message) => Ok(message),
-        })
     }
 
     fn edited(&mut self, text: &str) -> Result<Edit, RunError> {

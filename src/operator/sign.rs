@@ -19,7 +19,7 @@ use crate::signing::change::{self, Change, ChangeTerms};
 use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
 use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Statement, VERSION};
-use crate::signing::verdict::Evidence;
+pub use crate::signing::verdict::Evidence;
 use crate::text::plain::visible;
 
 /// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.

@@ -78,6 +78,7 @@ pub struct CardTerms {
     pub policy: Digest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// What confines the server. Absent: a wrapper confines none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
     /// The fingerprint of the server's command.
@@ -95,7 +96,7 @@ pub struct Said {
     /// What is granted beyond this call; absent for this call alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<String>,
-    /// Empty where the operator gave none.
+    /// The reason that was typed: empty for an approval, which has none.
     pub reason: String,
     /// Until when it is granted, in milliseconds since 1970, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
