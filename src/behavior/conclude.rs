@@ -277,7 +277,7 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
 }
 
 /// Whether all that a call runs are statements of a query language, which were read.
-fn only_queries(behavior: &Behavior) -> bool {
+pub fn only_queries(behavior: &Behavior) -> bool {
     use crate::behavior::arguments::effect::Language::{Cypher, Elasticsearch, GraphQl, MongoDb, Redis, Sparql, Sql};
     let is_query = |language| matches!(language, Sql | GraphQl | MongoDb | Redis | Cypher | Sparql | Elasticsearch);
     !behavior.analyses.is_empty() && behavior.analyses.iter().all(|one| is_query(one.language))

@@ -2,6 +2,7 @@
 
 use crate::behavior::conclude::{IS_THERE, MAY_REPLACE, STATEMENT_CHANGES};
 use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
+use crate::gate::call::effect_line::{PRESSES, WATCHES};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::grants::{GrantArea, area, may_be_outside};
 use crate::text::row::{Run, Tone};
@@ -74,7 +75,7 @@ impl Risk {
 }
 
 /// What each word says.
-const MEANS: [(&str, &str); 13] = [
+const MEANS: [(&str, &str); 15] = [
     ("PURE", "only reads"),
     ("PURE?", "reads, and something in it is new; or looks like a read that you have not confirmed"),
     ("ADDS", "makes something new"),
@@ -85,6 +86,8 @@ const MEANS: [(&str, &str); 13] = [
     ("MERGES", "joins one thing into another"),
     ("DELETES", "removes something"),
     ("RUNS", "runs code or commands, starts or stops something"),
+    ("VIEWS", "moves what a screen shows, or watches it: starts no program"),
+    ("PRESSES", "presses something on a screen, which may set off anything"),
     ("SENDS", "sends a message, an order or a notification"),
     ("MONEY", "pays, or changes orders, prices or balances"),
     ("UNKNOWN", "does something that mcp-approve cannot tell: it counts as the worst"),
@@ -154,6 +157,10 @@ fn of_action(action: Action, danger: Option<&str>, effect: &str) -> (Degree, &'s
         Action::Merge => (Degree::Replaces, "MERGES"),
         Action::Delete => (Degree::Severe, "DELETES"),
         Action::Execute if says(STATEMENT_CHANGES) => (Degree::Severe, of_statement(effect)),
+        Action::Execute if effect.starts_with(WATCHES) => (Degree::Changes, "VIEWS"),
+        Action::Execute if effect.starts_with(PRESSES) => (Degree::Changes, "PRESSES"),
+        // Its statement only reads or adds.
+        Action::Execute if danger.is_none() => (Degree::Changes, of_statement(effect)),
         Action::Execute => (Degree::Severe, "RUNS"),
         Action::Send => (Degree::Severe, "SENDS"),
         Action::Unknown => (Degree::Severe, "UNKNOWN"),

@@ -26,7 +26,7 @@ fn whatever_stands_at_one_of_its_paths_is_seen() {
             analyses,
             ..Behavior::unknown()
         };
-        danger(&behavior, arguments, Some(&Findings { files, ..Findings::default() })).is_some()
+        danger(&behavior, "tool", arguments, Some(&Findings { files, ..Findings::default() })).is_some()
     };
     use Action::{Create, Move};
     let plain = json!({ "path": "/p", "content": "x" });

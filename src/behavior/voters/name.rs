@@ -64,6 +64,26 @@ struct KnownVerb {
     form: Form,
 }
 
+/// What somebody at a screen does: a tool that does it starts no program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gesture {
+    /// It moves what is seen, or starts or stops watching it.
+    Looks,
+    /// It may set off whatever it meets.
+    Presses,
+}
+
+/// The gesture that an act is.
+pub fn gesture(act: &Act) -> Option<Gesture> {
+    let is_verb = |list| among(&act.verb, list);
+    let watches = || act.object.iter().any(|word| among(word, const { section(WORDS, "watching") }));
+    if is_verb(const { section(WORDS, "looks") }) || is_verb("start stop") && watches() {
+        Some(Gesture::Looks)
+    } else {
+        is_verb(const { section(WORDS, "presses") }).then_some(Gesture::Presses)
+    }
+}
+
 /// Votes by the name; an act that a parameter selects is a name too.
 pub fn vote(tool: &Tool) -> Vote {
     let act = of_name(&words::of_name(&tool.name));
@@ -268,7 +288,11 @@ fn found(words: &[String]) -> Vec<KnownVerb> {
         let word_before = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", String::as_str);
         let says_how = word == "read"
             && (words.get(at + 1).is_some_and(|next| next == "only") || among(word_before, "mark as un is"));
-        let (known, form) = words::base(word, known).filter(|_| !says_how)?;
+        let (mut known, form) = words::base(word, known).filter(|_| !says_how)?;
+        // A merge request is a thing, whatever is done to it.
+        if word == "merge" && words.get(at + 1).is_some_and(|next| among(next, "request requests")) {
+            known.effect = Effect::Changes(Action::Update);
+        }
         Some(KnownVerb { at, known, form })
     };
     words.iter().enumerate().filter_map(at).collect()

@@ -6,9 +6,15 @@ use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::behavior::voters::name::Gesture;
+use crate::gate::call::danger::gesture;
 use crate::gate::call::touched::{is_new, replaces_whole};
 use crate::gate::data::facts::{FileKind, Findings};
 use crate::gate::held::target::{is_list, stated, worst};
+
+/// How the lines of gestures begin.
+pub const PRESSES: &str = "presses something";
+pub const WATCHES: &str = "moves or watches what";
 
 /// The line: what this very call does, as far as an argument shows it, and what it acts on: `replaces content —
 /// /tmp/a.txt`, `DELETE on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values in
@@ -69,6 +75,11 @@ fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&
         "something" if identity.action == Action::Overwrite && names_a_path(arguments) => "a file",
         object => object,
     };
+    match gesture(behavior, tool) {
+        Some((Gesture::Looks, verb)) => return format!("{WATCHES} a screen shows ({verb})"),
+        Some((Gesture::Presses, verb)) => return format!("{PRESSES} on a screen ({verb})"),
+        None => {}
+    }
     match (identity.mutability, identity.action) {
         (_, Action::Unknown) => format!("does something that is not described ({tool})"),
         (Mutability::Pure, Action::Search) => format!("searches {object}, changes nothing"),

@@ -21,7 +21,7 @@ use crate::gate::call::judgement::{
     self, EXPLAINED, by_method, check_schema, first_use, followed, is_too_much, join, mismatch, near, outside, recent,
     unread, unread_request, within,
 };
-use crate::gate::call::touched::{care, danger};
+use crate::gate::call::danger::{care, danger};
 use crate::gate::call::{consult, effect_line, look};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
@@ -452,7 +452,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     let target = target::of(&behavior, &arguments);
     let effect = || effect_line::effect(&behavior, call.name(), &arguments, target.as_deref(), found);
     let effect = if is_shown { effect() } else { String::new() };
-    let danger = danger(&behavior, &arguments, found);
+    let danger = danger(&behavior, call.name(), &arguments, found);
     Judged {
         effect,
         target: target.as_deref().map(Arc::from),

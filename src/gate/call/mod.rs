@@ -4,6 +4,7 @@
 pub mod ask;
 pub mod card;
 pub mod consult;
+pub mod danger;
 pub mod drive;
 pub mod effect_line;
 pub mod end;

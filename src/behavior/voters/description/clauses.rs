@@ -57,9 +57,9 @@ pub(super) fn lead(words: &[String]) -> Option<(Verb, usize, Form)> {
             && among(verb.base, AS_NOUNS)
             && matches!(verb.effect, Effect::Changes(_))
             && !among(next, DETERMINERS);
-        // "Run this tool first" is said to the model.
-        let to_model =
-            among(next, "here this") && among(words.get(at + 2).map_or("", String::as_str), "tool first with when");
+        // "Run this tool first", "Start here to see…" is said to the model.
+        let to_model = verb.base == "start" && next == "here"
+            || among(next, "here this") && among(words::nth(words, at + 2), "tool first with when");
         (!noun && !plural && !to_model).then_some((verb, at, form))
     })
 }
