@@ -12,6 +12,7 @@ mod endings;
 mod findable;
 #[cfg(target_os = "linux")]
 mod idle;
+mod notified;
 mod review;
 mod science;
 mod screen_rules;

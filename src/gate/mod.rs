@@ -139,6 +139,10 @@ impl Gate {
                 let entry = self.out.fault("turned away from the console's socket", None);
                 self.out.record(entry.with("reason", what));
             }
+            Event::NoticeFailed { why } => {
+                let entry = self.out.fault("the program of [notify] failed", None);
+                self.out.record(entry.with("reason", why));
+            }
             Event::GoOn => self.on_go_on(),
             Event::ServerInputClosed { how } => self.on_server_input_closed(how),
             Event::Closed { side: Side::Host, .. } => self.on_host_closed(),

@@ -1,6 +1,7 @@
 //! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
+pub mod notify;
 mod role;
 pub mod value;
 
@@ -18,6 +19,7 @@ use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended};
 use crate::home::config::approver::Callback;
+use crate::home::config::notify::Notify;
 use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
 use crate::home::places::{PlaceError, Places};
@@ -34,7 +36,7 @@ const KEYS: &[&str] = &[
     "name", "policy", "scope", "role", "discover", "unattended", "approval-timeout", "host-timeout", "ordered",
     "tasks", "inline", "observe", "audit-db", "trust", "expect", "schema",
 ];
-const TOP: &[&str] = &["server", "approver", "console", "roles", "tools", "allow-unwrapped"];
+const TOP: &[&str] = &["server", "approver", "notify", "console", "roles", "tools", "allow-unwrapped"];
 
 /// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,8 @@ pub struct WrapSettings {
     pub trust: Trust,
     /// Asked about every call that they are for.
     pub approvers: Vec<(Approver, Callback)>,
+    /// Hears of calls that wait.
+    pub notify: Option<Notify>,
     /// What the task expects of every call.
     pub expect: Option<Expected>,
     pub mismatch: Mismatch,
@@ -173,7 +177,7 @@ impl Level {
 
 /// Joins what the command line says with `config.toml`, for the server that `command` starts.
 pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<WrapSettings, ConfigError> {
-    let Config { top, servers, approvers, roles, tools, notices, .. } = load(places)?;
+    let Config { top, servers, approvers, notify, roles, tools, notices, .. } = load(places)?;
     let called = given.name.clone().unwrap_or_else(|| name::of_command(command));
     let own = servers.into_iter().find(|(name, _)| *name == called).map(|(_, level)| level).unwrap_or_default();
     let level = given.or(own).or(top);
@@ -192,6 +196,7 @@ pub fn settle(command: &[OsString], given: Level, places: &Places) -> Result<Wra
         audit_db: level.audit_db.unwrap_or_else(|| places.audit_db()),
         trust: level.trust.unwrap_or_default(),
         approvers,
+        notify,
         expect: level.expect,
         mismatch: level.mismatch.unwrap_or_default(),
         notices,
@@ -271,6 +276,7 @@ struct Config {
     top: Level,
     servers: Vec<(String, Level)>,
     approvers: Vec<(Approver, Callback)>,
+    notify: Option<Notify>,
     roles: Vec<Role>,
     tools: Vec<ToolProfile>,
     notices: Notices,
@@ -310,13 +316,14 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
+    let notify = document.get("notify").and_then(|value| notify::read(&mut reading, value, folder));
     let tools = role::tools(&mut reading, document);
     let roles = role::read_all(&mut reading, document, &tools);
     let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));
     let allow_unwrapped = allowed.into_iter().flatten().map(|(_, name)| name).collect();
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, roles, tools, notices: Notices::of(document), allow_unwrapped })
+        Ok(Config { top, servers, approvers, notify, roles, tools, notices: Notices::of(document), allow_unwrapped })
     } else {
         Err(problems)
     }

@@ -1,23 +1,19 @@
 //! Runs approvers: a command gets a call as JSON on stdin, and answers on stdout. After any error the operator is
 //! asked.
 
-use std::process::Stdio;
 use std::time::Instant;
 
 use serde::Deserialize;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::runner;
 use super::threads::{FromThreads, ToLoop};
 use crate::gate::data::event::Event;
 use crate::gate::data::opinion::Opinion;
-use crate::home::config::approver::{Callback, PATH};
+use crate::home::config::approver::Callback;
 use crate::policy::rule::Decision;
 
-/// How long an answer may be, in bytes; a longer one is an error.
-const ANSWER: u64 = 64 << 10;
 /// How much of its reason is kept, in bytes.
 const REASON: usize = 2 << 10;
 
@@ -77,61 +73,7 @@ async fn opinion(callback: &Callback, call: &str) -> Opinion {
 }
 
 async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
-    let Some((program, arguments)) = callback.command.split_first() else {
-        return Err("it has no command".to_owned());
-    };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .current_dir(&callback.folder)
-        .env("PATH", PATH)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("it cannot be run: {error}"))?;
-    // An approver that takes too long, or fails, is ended with everything that it has started.
-    let mut group = Group(child.id());
-    let (mut to, from) = (child.stdin.take(), child.stdout.take());
-    let call = format!("{call}\n");
-    let write = async {
-        if let Some(to) = &mut to {
-            // An approver may decide without reading, and close the pipe: its answer counts all the same.
-            let _ = to.write_all(call.as_bytes()).await;
-        }
-        drop(to.take());
-    };
-    let read = async {
-        let mut text = Vec::new();
-        if let Some(from) = from {
-            from.take(ANSWER + 1).read_to_end(&mut text).await.map_err(|error| error.to_string())?;
-        }
-        Ok::<_, String>(text)
-    };
-    let ((), text) = tokio::join!(write, read);
-    let text = text?;
-    if text.len() as u64 > ANSWER {
-        return Err(format!("its answer is longer than {ANSWER} bytes"));
-    }
-    let status = child.wait().await.map_err(|error| error.to_string())?;
-    if !status.success() {
-        return Err(format!("it failed ({status})"));
-    }
-    group.0 = None;
-    serde_json::from_slice(&text)
+    let said = runner::run(&callback.command, &callback.folder, call).await?;
+    serde_json::from_slice(&said)
         .map_err(|_| r#"it did not answer with an object like {"decision":"allow|ask|deny","reason":"..."}"#.to_owned())
-}
-
-/// The process group of an approver that has not answered well; dropping it ends what is left of it.
-struct Group(Option<u32>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
-        if let Some(leader) = leader {
-            // An error is fine: usually there is nothing left.
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-        }
-    }
 }

@@ -14,6 +14,7 @@ use super::counts::Counts;
 use super::facts::FactReader;
 use super::guardian::{CoreLimit, Guardian};
 use super::host::{Host, Stall};
+use super::notifier::Notifier;
 use super::pin_writer::PinWriter;
 use super::reload::Reload;
 use super::scribe::{EntryBuffer, Scribe};
@@ -26,7 +27,7 @@ use super::wrapper::{Incoming, Wrapper};
 use super::{clock, memory, notice};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::audit::place;
+use crate::audit::{place, recording};
 use crate::behavior::shape;
 use crate::gate::data::pin::Pins;
 use crate::gate::{Config, Gate, Mode};
@@ -201,6 +202,13 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         expected: settings.expect,
         mismatch: settings.mismatch,
     };
+    let notifier = match settings.notify {
+        Some(notify) => {
+            let names = (places.console(), user::machine());
+            Some(Notifier::new(notify, names, &recording::random()?, to_loop.clone()))
+        }
+        None => None,
+    };
     let counts = Counts { path: places.counts(), session: session.to_string() };
     let facts = FactReader::new(user::current().ok().map(|user| user.home), counts, to_loop.clone());
     let reload = Reload::new(layers, watcher, to_loop.clone());
@@ -243,6 +251,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         watch,
         reload,
         callbacks,
+        notifier,
         to_loop,
         wake: None,
         stopping: None,

@@ -18,6 +18,8 @@ pub enum FromThreads {
     Policy(Box<Policy>),
     /// What an operator said was not accepted or not kept, for this reason.
     Refused { console: ConsoleId, why: String },
+    /// The program that hears of waiting calls has run; why it failed, if it did.
+    Notified(Option<String>),
     /// These files were looked at.
     Watched(Added),
 }

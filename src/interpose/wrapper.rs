@@ -13,6 +13,7 @@ use super::consoles::Consoles;
 use super::facts::FactReader;
 use super::host::{Host, Stall};
 use super::longline::{LongLine, Passed, Way, way};
+use super::notifier::Notifier;
 use super::pin_writer::PinWriter;
 use super::reload::{Accept, Reload};
 use super::scribe::{Ack, Done, EntryBuffer, Scribe};
@@ -65,6 +66,8 @@ pub struct Wrapper {
     pub watch: Watch,
     pub reload: Reload,
     pub callbacks: Vec<Callback>,
+    /// The operator's program that hears of waiting calls.
+    pub notifier: Option<Notifier>,
     /// Where approvers' opinions go.
     pub to_loop: ToLoop,
     pub wake: Option<u64>,
@@ -251,8 +254,18 @@ impl Wrapper {
             }
             Effect::WriteToServer(line) => self.server.write_own(line),
             Effect::Record(id, entry) => self.entry_buffer.take(now.mono, id, entry),
-            Effect::Ask(call) => self.consoles.ask(now, call),
-            Effect::Settle(settled) => self.consoles.broadcast(&FromWrapper::Settled(settled)),
+            Effect::Ask(call) => {
+                if let Some(notifier) = &mut self.notifier {
+                    notifier.asked(now, &call);
+                }
+                self.consoles.ask(now, call);
+            }
+            Effect::Settle(settled) => {
+                if let Some(notifier) = &mut self.notifier {
+                    notifier.settled(&settled);
+                }
+                self.consoles.broadcast(&FromWrapper::Settled(settled));
+            }
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
             Effect::AcceptPolicy { file, digest, console } => {
                 if !self.reload.accept(Accept { file, digest, console }) {
@@ -311,6 +324,9 @@ impl Wrapper {
             self.host.flush();
         }
         self.consoles.report(now, &self.gate);
+        if let Some(notifier) = &mut self.notifier {
+            notifier.advance(now);
+        }
     }
 
     /// Whether there is work left, and room for the entries that follow from it.
@@ -331,6 +347,7 @@ impl Wrapper {
             self.facts.wake_at(),
             self.stall.wake_at(),
             self.watch.wake_at(),
+            self.notifier.as_ref().and_then(Notifier::wake_at),
             stop,
         ]
         .into_iter()
@@ -383,6 +400,14 @@ impl Wrapper {
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
             FromThreads::Refused { console, why } => self.refuse(console, String::new(), why),
+            FromThreads::Notified(failed) => {
+                if let Some(notifier) = &mut self.notifier {
+                    notifier.ran();
+                }
+                if let Some(why) = failed {
+                    self.step(now, Event::NoticeFailed { why });
+                }
+            }
             FromThreads::Watched(added) => self.watch.added(now.mono, added),
         }
     }
@@ -467,6 +492,9 @@ impl Wrapper {
             }
         }
         self.child.kill();
+        if let Some(notifier) = &mut self.notifier {
+            notifier.last().await;
+        }
         if let Some(batch) = self.entry_buffer.all() {
             // These are the last entries; nothing waits for their receipts.
             let _ = self.scribe.record(self.clock.now().mono, batch);

@@ -9,6 +9,7 @@ use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::{Mode, Unattended};
 use mcp_approve::home::config::Notices;
 use mcp_approve::home::config::approver::program;
+use mcp_approve::home::config::notify::Values;
 use mcp_approve::home::config::value::duration;
 use mcp_approve::home::config::{self, APPROVAL_TIMEOUT, ConfigError, Drawing, Level, WrapSettings, settle};
 use mcp_approve::home::places::Places;
@@ -212,5 +213,24 @@ fn only_the_desktops_own_notice_is_a_wrappers() {
         ("[console]\nnotice = 3", Notices::Off),
     ] {
         assert_eq!(settled(text, "s", Level::default()).notices, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_notice_has_a_program_that_no_host_chose_and_no_values_unless_asked_for() {
+    let of = |text: &str| settled(&format!("[notify]\ncommand = ['sh', '-c', 'x']\n{text}"), "s", Level::default()).notify;
+    let plain = of("").unwrap();
+    assert!(["/usr/bin/sh", "/bin/sh"].contains(&plain.command[0].to_str().unwrap()));
+    assert_eq!((plain.after, plain.values), (Duration::from_secs(20), Values::LeftOut));
+    let asked = of("after = '1m'\narguments = true\n").unwrap();
+    assert_eq!((asked.after, asked.values), (Duration::from_secs(60), Values::Redacted));
+    for (text, says) in [
+        ("[notify]\nafter = '5s'\n", "without a command"),
+        ("[notify]\ncommand = ['no-such-program-here']\n", "the notice's program"),
+        ("[notify]\ncommand = ['sh']\nargument = true\n", "did you mean `arguments`"),
+        ("[server.s]\nnotify = {}\n", "notify"),
+    ] {
+        let problem = problems(text);
+        assert!(problem.contains(says), "{text}: {problem}");
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::conclude::Behavior;
+use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::voters::name::Gesture;
 use crate::gate::call::danger::gesture;
@@ -67,6 +68,14 @@ fn spoken(analysis: &Analysis) -> String {
     } else {
         says.clone()
     }
+}
+
+/// What a call does by its identity alone: nothing of its arguments.
+pub fn by_identity(identity: Identity) -> String {
+    if identity.action == Action::Unknown {
+        return "does something that is not described".to_owned();
+    }
+    described(&Behavior { identity, ..Behavior::unknown() }, "", &Value::Null, None)
 }
 
 fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&Findings>) -> String {

@@ -150,6 +150,10 @@ pub enum Event {
     Intruded {
         what: String,
     },
+    /// The operator's program could not be told that a call waits.
+    NoticeFailed {
+        why: String,
+    },
     /// All waiting input was handled: there is time for a piece of the work that is left.
     GoOn,
     /// The server reads nothing more; what it still writes is relayed.

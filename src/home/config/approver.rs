@@ -1,6 +1,7 @@
 //! `[[approver]]` in `config.toml`: a command that is asked about each call before it is decided.
 
 use std::ffi::OsString;
+use std::ops::Range;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -94,19 +95,24 @@ fn read<'t>(
         Some((at, text)) => check_name(reading, at.clone(), text, || format!("`name` cannot be {text:?}")),
     }
     let (_, called) = called?;
-    let program = command.first().and_then(|word| program(word, folder, PATH));
-    if let (None, Some(word)) = (&program, command.first()) {
-        let what = format!("the approver's program {word:?} is in none of {PATH}");
-        reading.problem(
-            item.span(),
-            what,
-            "write its whole path, or one that starts at this file's folder, like ./check",
-        );
-    }
-    let command =
-        program.map(PathBuf::into_os_string).into_iter().chain(command.iter().skip(1).map(OsString::from)).collect();
+    let command = runnable(reading, item.span(), ("approver", &command), folder);
     let approver = Approver { name: called.clone(), server, tool, may };
     Some((approver, Callback { name: called, command, folder: folder.to_path_buf(), timeout }))
+}
+
+/// A command with its program's path; a program that is nowhere is a problem of `whose` table.
+pub(super) fn runnable(
+    reading: &mut Reading<'_>,
+    at: Range<usize>,
+    (whose, command): (&str, &[String]),
+    folder: &Path,
+) -> Vec<OsString> {
+    let program = command.first().and_then(|word| program(word, folder, PATH));
+    if let (None, Some(word)) = (&program, command.first()) {
+        let what = format!("the {whose}'s program {word:?} is in none of {PATH}");
+        reading.problem(at, what, "write its whole path, or one that starts at this file's folder, like ./check");
+    }
+    program.map(PathBuf::into_os_string).into_iter().chain(command.iter().skip(1).map(OsString::from)).collect()
 }
 
 /// The path of a program: one with a slash is relative to the folder of this file, since the host chooses its own
