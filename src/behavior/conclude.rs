@@ -270,7 +270,7 @@ pub fn danger(behavior: &Behavior, replaced: Replaced) -> Option<String> {
         reasons.push("it touches money");
     }
     if behavior.disputed {
-        reasons.push("the evidence about it disagrees");
+        reasons.push("what is said of the tool contradicts itself");
     }
     reasons.extend(behavior.hazards.iter().map(|hazard| hazard.kind.word()));
     (!reasons.is_empty()).then(|| reasons.join("; "))

@@ -152,6 +152,13 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     delegation::take_name();
     let core = guardian::keep_memory_private();
     let mut settings = config::settle(&command, options.level(), places)?;
+    // A mistyped path would begin a log that nobody reads.
+    if let Some(folder) = options.level().audit_db.as_deref().and_then(Path::parent).filter(|folder| !folder.exists()) {
+        return Err(Error::wrong(
+            format!("there is no folder {} for the log that --audit-db names", folder.display()),
+            "make the folder, or name another file",
+        ));
+    }
     if let Some(expect) = &mut settings.expect {
         expect.resolve(|session| approved_in(session, &settings.audit_db))?;
     }

@@ -66,6 +66,18 @@ pub fn silence(host: &str) -> Option<&'static str> {
     known(host).and_then(|host| host.says)
 }
 
+/// The limit that is assumed of such a host (microseconds).
+pub const ASSUMED_LIMIT: u64 = UNKNOWN * SECOND;
+
+/// What is said where the host's own limit is not known.
+pub const ASSUMED: &str = "how long it waits is not known, so 60 s are assumed: one that gives up sends the call again, and it \
+     would run twice; if it waits longer, say so with --host-timeout";
+
+/// Whether a host's limit is assumed.
+pub fn is_assumed(host: Option<&str>) -> bool {
+    host.and_then(known).is_none()
+}
+
 /// Whether a host shows its user nothing of a call that waits, by the name it gives itself.
 pub fn is_bare(host: &str) -> bool {
     known(host).is_some_and(|host| host.bare)
@@ -81,7 +93,7 @@ pub fn hold(host_limit: Option<u64>, host: Option<&str>, has_token: bool) -> Opt
         (Some(limit), _) => limit,
         (None, Some(host)) if host.extends && has_token => return None,
         (None, Some(host)) => host.seconds? * SECOND,
-        (None, None) => UNKNOWN * SECOND,
+        (None, None) => ASSUMED_LIMIT,
     };
     Some(limit - (limit / 10).max(5 * SECOND).min(limit / 2))
 }

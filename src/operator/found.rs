@@ -202,6 +202,17 @@ struct Detail {
     edited_from: Option<String>,
     /// A host's own word, or a definition's number.
     version: Option<Value>,
+    /// Of a change of rules: the file, or the grant.
+    file: Option<String>,
+    grant: Option<Grant>,
+}
+
+/// What a grant is called, and for which tool it is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Grant {
+    id: String,
+    tool: String,
 }
 
 impl Line {
@@ -238,7 +249,15 @@ impl Line {
             Some(Kind::ServerEnd) => {
                 [detail.how, detail.reason].into_iter().flatten().reduce(|how, why| format!("{how}: {why}"))
             }
-            Some(Kind::Policy) => detail.banner,
+            Some(Kind::Policy) => {
+                let grant = detail.grant.map(|grant| format!("{} for {}", grant.id, grant.tool));
+                let about = grant.or(detail.file);
+                let what = [detail.what, about].into_iter().flatten().reduce(|what, about| format!("{what}: {about}"));
+                [what, detail.reason.or(detail.banner)]
+                    .into_iter()
+                    .flatten()
+                    .reduce(|what, why| format!("{what} ({why})"))
+            }
             Some(Kind::Tools) => detail.review.or_else(|| {
                 let (state, version) = detail.definition.zip(version)?;
                 Some(format!("{state} definition, version {version}"))

@@ -15,7 +15,7 @@ use crate::policy::edit::{self, Switch};
 use crate::policy::lint::lint;
 use crate::policy::maker::id_for;
 use crate::policy::parse;
-use crate::policy::rule::{Layer, Policy, Rule};
+use crate::policy::rule::{Decision, Layer, Policy, Rule};
 
 /// Reads every file as it is now; where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since
 /// 1970, UTC.
@@ -23,13 +23,25 @@ pub(super) fn read(places: &Places, now: i64) -> RuleBook {
     match config::policies(places) {
         Ok(files) => {
             let usual = files.first().cloned().unwrap_or_else(|| PolicyPlace::own(places));
-            let pending = Layers::of(places, None, &usual).load(Keeps::Nothing).pending;
-            RuleBook { pending, ..of_files(&files, now) }
+            let in_force = Layers::of(places, None, &usual).load(Keeps::Nothing);
+            let mut book = of_files(&files, now);
+            book.broken = book.broken.map(|broken| format!("{broken}. {}", still(&in_force)));
+            RuleBook { pending: in_force.pending, ..book }
         }
         Err(error) => {
             let book = of_files(&[PolicyPlace::own(places)], now);
             RuleBook { broken: Some(error.to_string()), ..book }
         }
+    }
+}
+
+/// Which rules decide while a file is broken.
+fn still(in_force: &Policy) -> String {
+    let stricter = in_force.rules.iter().filter(|rule| rule.decision > Decision::Allow);
+    let ids: Vec<&str> = stricter.map(|rule| rule.id.as_str()).collect();
+    match ids.as_slice() {
+        [] => "No rule decides now: what is not proven to read waits for you".to_owned(),
+        ids => format!("Still decide, as they were last: {}; no allow rule counts", ids.join(", ")),
     }
 }
 

@@ -236,7 +236,7 @@ fn a_replay_tells_what_changes_and_what_cannot_be_told() {
     assert_eq!(run.code, 1, "{}", run.err);
     for says in [
         "6 past calls: 2 would be decided differently, 2 cannot be determined.\n       2  ask -> allow\n",
-        "ask then, approved by observe; now allow: rule few allows it",
+        "ask then, approved by observe; with these rules allow: rule few allows it",
         "and 1 more",
         "unknown: rule key decides by what the log does not hold",
     ] {

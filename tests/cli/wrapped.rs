@@ -94,6 +94,12 @@ fn a_log_of_ones_own_choice_still_works() {
         assert_eq!(text(&one_read(home.path(), &["--audit-db", db.to_str().unwrap()], &server).0), "done");
     }
     assert!(db.exists() && !home.path().join("state/audit.db").exists());
+    let nowhere = home.path().join("no-folder/log.db");
+    let wrap = ["--home", home.path().to_str().unwrap(), "--audit-db", nowhere.to_str().unwrap(), "--", "true"];
+    let out = std::process::Command::new(BINARY).args(wrap).output().unwrap();
+    let says = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(2) && says.contains("there is no folder"), "{says}");
+    assert!(!home.path().join("no-folder").exists());
 }
 
 #[test]

@@ -47,7 +47,11 @@ fn a_job_is_run_by_whoever_may_and_its_events_are_heard() {
         assert!(!listed.contains(&hidden.to_owned()), "{listed:?}");
     }
     viewer.call(1, "run_job", &job);
-    assert_eq!(viewer.answer(1)["error"]["message"], "Permission denied: run_job");
+    let refused = viewer.answer(1)["error"]["message"].to_string();
+    assert!(
+        refused.contains("Permission denied: run_job: the role viewer ") && refused.contains("--role"),
+        "{refused}"
+    );
 
     let mut scientist = host("scientist");
     let listed = tools(&mut scientist);

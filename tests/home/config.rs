@@ -218,7 +218,8 @@ fn only_the_desktops_own_notice_is_a_wrappers() {
 
 #[test]
 fn a_notice_has_a_program_that_no_host_chose_and_no_values_unless_asked_for() {
-    let of = |text: &str| settled(&format!("[notify]\ncommand = ['sh', '-c', 'x']\n{text}"), "s", Level::default()).notify;
+    let of =
+        |text: &str| settled(&format!("[notify]\ncommand = ['sh', '-c', 'x']\n{text}"), "s", Level::default()).notify;
     let plain = of("").unwrap();
     assert!(["/usr/bin/sh", "/bin/sh"].contains(&plain.command[0].to_str().unwrap()));
     assert_eq!((plain.after, plain.values), (Duration::from_secs(20), Values::LeftOut));

@@ -45,7 +45,11 @@ fn a_tool_outside_the_scope_is_refused_and_recorded() {
     assert_eq!(world.host(&read), [Did::Forward(read.clone())]);
     let did = world.call("8", "write_file", r#"{"path":"/a","content":"x"}"#);
     let (text, reason) = refused(&mut world, &did);
-    assert!(text.contains(r#""code":-32000"#) && text.contains(r#""Permission denied: write_file""#), "{text}");
+    assert!(
+        text.contains(r#""code":-32000"#)
+            && text.contains(r#""Permission denied: write_file: the scope does not list write_file"#),
+        "{text}"
+    );
     assert!(reason.contains("does not list write_file"), "{reason}");
     world.finish();
 }

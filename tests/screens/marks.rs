@@ -11,7 +11,14 @@ use crate::world::World;
 fn a_mark_says_what_the_statement_does_and_a_read_is_not_red() {
     for (name, key, text, mark) in [
         ("run_sql", "sql", "UPDATE orders SET status = 'paid' WHERE id = 3", "◆ CHANGES"),
-        ("run_sql", "sql", "INSERT INTO orders VALUES (1)", "◆ ADDS"),
+        ("run_sql", "sql", "INSERT INTO orders VALUES (1)", "● ADDS"),
+        ("run_sql", "sql", "INSERT INTO orders SELECT drop_all(id) FROM orders", "◆ ADDS"),
+        ("run_sql", "sql", "INSERT INTO orders VALUES (drop_all(1))", "◆ ADDS"),
+        ("write_query", "query", "INSERT INTO orders VALUES (1)", "● ADDS"),
+        ("browser_click", "element", "Next page", "● PRESSES"),
+        ("browser_click", "element", "Delete account", "◈ PRESSES"),
+        ("browser_click", "uid", "3_12", "◈ PRESSES"),
+        ("browser_hover", "element", "Delete account", "● VIEWS"),
         ("run_sql", "sql", "DELETE FROM orders WHERE id = 3", "◆ DELETES"),
         ("run_sql", "sql", "DROP TABLE orders", "◆ DELETES"),
         ("run_sql", "sql", "EXEC clean_up", "◆ RUNS"),
@@ -27,7 +34,7 @@ fn a_mark_says_what_the_statement_does_and_a_read_is_not_red() {
         world.call("7", name, &serde_json::json!({ key: text }).to_string());
         let risk = Risk::of(&world.cards["files-1"]);
         assert_eq!(risk.run().text, mark, "{name} {text}");
-        assert_eq!(risk.run().tone == Tone::Danger, mark.starts_with('◆'), "{name} {text}");
+        assert_eq!(risk.run().tone == Tone::Danger, mark.starts_with(['◆', '◈']), "{name} {text}");
     }
 }
 

@@ -96,7 +96,7 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
         let replayed = replay(&draft.policy, &calls, site.now);
         let (changes, calls) = (counted(replayed.changes.len(), "call"), counted(calls.len(), "past call"));
         let command = site.places.command("rules replay");
-        writeln!(out, "Of {calls}, {changes} would be decided differently now ({command}).")?;
+        writeln!(out, "Of {calls}, {changes} would be decided differently with these rules ({command}).")?;
     }
     if !dry_run {
         offer(site, out)?;

@@ -17,7 +17,7 @@ use crate::gate::held::target;
 use crate::policy::past::{Change, PastCall, Replay, replay};
 use crate::policy::rule::Policy;
 use crate::text::{plain, time};
-use crate::wire::number::counted;
+use crate::wire::number::{counted, grouped};
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
@@ -96,15 +96,21 @@ fn as_json(replayed: &Replay<'_>) -> Value {
 pub(super) fn tell_replayed(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = counted(replayed.calls, "past call");
     let (changed, undecided) = (replayed.changes.len(), replayed.undecided.len());
-    let cannot = if undecided == 0 { String::new() } else { format!(", {undecided} cannot be determined") };
-    writeln!(out, "{calls}: {changed} would be decided differently{cannot}.")?;
+    let cannot = if undecided == 0 { String::new() } else { format!(", {} cannot be determined", grouped(undecided)) };
+    writeln!(out, "{calls}: {} would be decided differently{cannot}.", grouped(changed))?;
     for (from, to, count) in replayed.counts() {
-        writeln!(out, "  {count:>6}  {} -> {}", from.word(), to.word())?;
+        writeln!(out, "  {:>6}  {} -> {}", grouped(count), from.word(), to.word())?;
     }
     for Change { call, now } in replayed.changes.iter().rev().take(limit) {
         let then = format!("{} then, {}", call.ruling.word(), call.outcome());
         writeln!(out, "\n{}", line(call))?;
-        writeln!(out, "        {}; now {}: {}", visible(&then), now.decision.word(), visible(&now.reason))?;
+        writeln!(
+            out,
+            "        {}; with these rules {}: {}",
+            visible(&then),
+            now.decision.word(),
+            visible(&now.reason)
+        )?;
     }
     if changed > limit {
         writeln!(out, "\nand {} more (--limit, --json)", changed - limit)?;

@@ -94,6 +94,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         (Ok(_), Seen::Skipping(rows)) => warn(format!("{} skipped · armed ", counted(rows, "row"))),
         (Ok(_), Seen::Partly) if folded > 0 && narrow => warn(format!("▸ {folded} folded: Z ")),
         (Ok(_), Seen::Partly) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
+        (Ok(_), Seen::Partly) if below == 0 => warn(if narrow { "PgUp " } else { "not all of it was shown: PgUp " }),
         (Ok(_), Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
     };
     // What to do next matters more than the size, which is above the arguments too.

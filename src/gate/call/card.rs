@@ -77,8 +77,11 @@ fn silence(context: Context<'_>, held: &Held) -> Option<String> {
     if held.wait.task.is_some() {
         return Some("it has a task for this call and polls until you decide".to_owned());
     }
-    let silence = context.host.of(&held.call).and_then(|(name, _)| deadline::silence(name));
-    let all: Vec<&str> = silence.into_iter().chain(form::without_form(context, &held.call)).collect();
+    let host = context.host.of(&held.call).map(|(name, _)| name);
+    let is_short = context.config.host_timeout.is_none() && context.config.approval_timeout > deadline::ASSUMED_LIMIT;
+    let assumed = (is_short && deadline::is_assumed(host)).then_some(deadline::ASSUMED);
+    let silence = host.and_then(deadline::silence);
+    let all: Vec<&str> = assumed.into_iter().chain(silence).chain(form::without_form(context, &held.call)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -97,12 +100,12 @@ fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
         },
         (_, true) if !fits => "the server offers this tool, but the arguments do not fit its schema".to_owned(),
         (None, true) => {
-            "the server offers this tool (it is in Caps(S)), no scope narrows that, and the arguments fit its schema"
+            "the server offers this tool, neither role nor scope narrows that, and the arguments fit its schema"
                 .to_owned()
         }
         (Some(scope), true) => {
             format!(
-                "the server offers this tool and the scope allows it (it is in Caps(S) ∩ {scope}), and the arguments fit its schema"
+                "the server offers this tool, what this wrapper may use ({scope}) has it, and the arguments fit its schema"
             )
         }
         (_, false) => "the server has not described this tool, so its arguments could not be checked".to_owned(),
@@ -113,10 +116,7 @@ fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
     let session = if held.call.is_modern() {
         "stateless request (2026-07-28): legal at any time".to_owned()
     } else {
-        format!(
-            "host and server have finished their handshake, so calls are legal now (phase {})",
-            context.host.lifecycle.phase().word()
-        )
+        "host and server have finished their handshake, so calls are legal now".to_owned()
     };
     let is_capable = described && fits || held.call.method().is_some();
     let state = if is_capable { CheckState::Holds } else { CheckState::Fails };

@@ -24,9 +24,18 @@ pub fn danger(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<
     why(&call, arguments, found, Targets::Said)
 }
 
-/// How many keys an approval of this call alone would take, apart from its hazards: a grant checks those separately.
-pub fn care(behavior: &Behavior, arguments: &Value, look: &Look, found: Option<&Findings>) -> Care {
-    let behavior = Behavior { hazards: Vec::new(), ..behavior.clone() };
+/// Whether a grant given from such a call covers calls that no words of theirs can show to be harmless.
+pub fn may_set_off_anything(behavior: &Behavior, tool: &str) -> bool {
+    gesture(behavior, tool).is_some_and(|(gesture, _)| gesture == Gesture::Presses)
+}
+
+/// How many keys an approval of this call alone would take, apart from its hazards: a grant checks those separately. What an agent
+/// calls the thing that it presses counts for nothing here.
+pub fn care(behavior: &Behavior, (tool, arguments): (&str, &Value), look: &Look, found: Option<&Findings>) -> Care {
+    let mut behavior = Behavior { hazards: Vec::new(), ..behavior.clone() };
+    if let Some(less) = does_less(&behavior, tool, arguments).filter(|_| !may_set_off_anything(&behavior, tool)) {
+        behavior.identity.action = less;
+    }
     if conclude::danger(&behavior, Replaced::Nothing).is_some() {
         return Care::Dangerous;
     }
@@ -162,7 +171,7 @@ fn adds(statement: &Analysis) -> bool {
 /// Whether an INSERT calls a function among its values.
 fn calls(statement: &str) -> bool {
     let values = statement.split_once(" values").map(|(_, values)| values).unwrap_or_default().as_bytes();
-    values.windows(2).any(|pair| pair[1] == b'(' && (pair[0].is_ascii_alphanumeric() || pair[0] == b'_'))
+    values.windows(2).any(|pair| matches!(pair, [before, b'('] if before.is_ascii_alphanumeric() || *before == b'_'))
 }
 
 /// The gesture that a tool makes on a screen, and its verb, where nothing but this verb says that it runs something.
@@ -187,6 +196,6 @@ pub fn gesture(behavior: &Behavior, tool: &str) -> Option<(Gesture, String)> {
 fn names_no_change(arguments: &Value) -> bool {
     let texts = || arguments.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
     let is_word = |word: &str| word.len() > 2 && word.bytes().all(|byte| byte.is_ascii_alphabetic());
-    let words: Vec<String> = texts().flat_map(|text| words::of_name(text)).filter(|word| is_word(word)).collect();
+    let words: Vec<String> = texts().flat_map(words::of_name).filter(|word| is_word(word)).collect();
     texts().all(str::is_ascii) && !words.is_empty() && !words.iter().any(|word| choice::changes(word))
 }

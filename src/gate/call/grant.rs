@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::audit::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
 use crate::behavior::taxonomy::{Confidence, Mutability};
+use crate::gate::call::danger;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
@@ -35,7 +36,8 @@ pub(super) fn record(
     };
     let Some(area) = grants::area(&judged.behavior.hazards) else { return };
     // Outside of the declared folders no dangerous call is granted: there the card warns only of the place.
-    let dangerous = area == GrantArea::Declared && judged.danger.is_some();
+    let dangerous = judged.danger.is_some() || danger::may_set_off_anything(&judged.behavior, held.call.name());
+    let dangerous = area == GrantArea::Declared && dangerous;
     let given =
         Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who, until };
     let card = grants.give(out.now, &given, terms);

@@ -124,7 +124,7 @@ pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, descri
     let scope = match admit(context, &held.call, &judged) {
         Ok(scope) => scope,
         Err(Outside(why)) => {
-            let reply = replies::out_of_scope(&held.call);
+            let reply = replies::out_of_scope(&held.call, &why);
             return Next::deny(held, Some(judged), Verdict::by(By::Scope, None, why), reply);
         }
     };
@@ -490,7 +490,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, context: Context
     }
     let mut wanted = Look { real: paths_wanted(policy, question), ..Look::default() };
     let definition = described.map(|known| known.digest);
-    let care = || care(question.behavior, question.arguments, &seen.look, found);
+    let care = || care(question.behavior, (question.tool, question.arguments), &seen.look, found);
     let asked = GrantQuestion { call: question, definition, roots: &policy.roots, care: &care };
     wanted.real.extend(context.grants.paths_wanted(&asked));
     let roots = followed(policy, &wanted, found);

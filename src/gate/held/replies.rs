@@ -204,10 +204,15 @@ pub fn no_such_tool(call: &Call) -> Line {
 }
 
 /// The tool, or what another request reads, lies outside the scope.
-pub fn out_of_scope(call: &Call) -> Line {
+pub fn out_of_scope(call: &Call, why: &str) -> Line {
     let params = call.method().and_then(|_| serde_json::from_str(call.arguments_text()).ok());
     let about = params.as_ref().and_then(request::target).map(|target| format!(" {target}")).unwrap_or_default();
-    reply::error(Some(call.id()), PERMISSION_DENIED, &format!("Permission denied: {}{about}", call.name()))
+    let text = format!(
+        "Permission denied: {}{about}: {why}. It was NOT executed, and retrying will not help; choose another way, or ask the user \
+         to change what may be used here (--role, --scope, or [roles] in mcp-approve's config.toml).",
+        call.name()
+    );
+    reply::error(Some(call.id()), PERMISSION_DENIED, &text)
 }
 
 pub fn wrong_phase(call: &Call, phase: Phase, why: &NotLegal) -> Line {

@@ -308,7 +308,7 @@ fn admit(context: Context<'_>, call: &Call) -> Result<Option<InSession>, NotHeld
     if call.method().is_none()
         && let Err(Outside(why)) = context.scope.may_name(call.name())
     {
-        return not_held(By::Scope, &why, replies::out_of_scope(call));
+        return not_held(By::Scope, &why, replies::out_of_scope(call, &why));
     }
     if context.calls.is_full(call.line().bytes().len()) || context.flights.is_full() {
         let why = "too many calls wait, for a decision or for the server";
@@ -471,7 +471,7 @@ fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> H
     match context.scope.admit(&request, asks) {
         Ok(_) => HostLine::Request(plain, id, method, Some(request)),
         Err(Outside(why)) => {
-            let reply = replies::out_of_scope(&request);
+            let reply = replies::out_of_scope(&request, &why);
             HostLine::Outside(request, NotHeld { by: By::Scope, why, reply })
         }
     }
