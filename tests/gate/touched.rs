@@ -3,8 +3,8 @@
 use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, ContentType, Mutability, OutputDomain};
+use mcp_approve::gate::call::danger::danger;
 use mcp_approve::gate::call::touched::change::lines_changed;
-use mcp_approve::gate::call::touched::danger;
 use mcp_approve::gate::call::touched::{FileChange, of};
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
 use serde_json::{Value, json};

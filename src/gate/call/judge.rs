@@ -17,11 +17,11 @@ use crate::behavior::hazards::{Hazard, HazardKind, reading};
 use crate::behavior::request::{Carried, carried, of_request};
 use crate::behavior::shape::{self, Keys, Known, PathStates};
 use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::gate::call::danger::{care, danger};
 use crate::gate::call::judgement::{
     self, EXPLAINED, by_method, check_schema, first_use, followed, is_too_much, join, mismatch, near, outside, recent,
     unread, unread_request, within,
 };
-use crate::gate::call::danger::{care, danger};
 use crate::gate::call::{consult, effect_line, look};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
