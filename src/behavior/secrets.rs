@@ -49,7 +49,7 @@ static FILE: LazyLock<Option<SecretsFile>> = LazyLock::new(|| toml::from_str(TEX
 /// Fits every text that holds a secret or a name of one.
 static PERHAPS: LazyLock<Option<Regex>> = LazyLock::new(|| FILE.as_ref()?.perhaps().ok());
 static NAMES: LazyLock<Option<KeyNames>> = LazyLock::new(|| FILE.as_ref()?.names().ok());
-static RULES: LazyLock<Option<Rules>> = LazyLock::new(|| FILE.as_ref()?.rules().ok());
+static RULES: LazyLock<Option<SecretRules>> = LazyLock::new(|| FILE.as_ref()?.rules().ok());
 
 const TEXT: &str = include_str!("../../assets/secrets.toml");
 /// The words of recovery phrases of wallets (BIP-39, English), in order.
@@ -68,7 +68,7 @@ struct SecretsFile {
     parts: BTreeMap<String, String>,
     value: ValuePatterns,
     #[serde(rename = "token")]
-    tokens: Vec<Token>,
+    tokens: Vec<SecretToken>,
     #[serde(rename = "shape")]
     shapes: Vec<ShapeRow>,
 }
@@ -91,7 +91,7 @@ struct ValuePatterns {
 }
 
 #[derive(Deserialize)]
-struct Token {
+struct SecretToken {
     begins: String,
     least: usize,
 }
@@ -110,7 +110,7 @@ struct KeyNames {
     no_token: Regex,
 }
 
-struct Rules {
+struct SecretRules {
     shapes: Vec<SecretShape>,
     ordinary: Regex,
     bare: Regex,
@@ -127,7 +127,7 @@ struct SecretShape {
 impl SecretsFile {
     /// The tokens of known beginnings as one shape more.
     fn with_tokens(mut self) -> Self {
-        let known: Vec<String> = self.tokens.iter().map(Token::pattern).collect();
+        let known: Vec<String> = self.tokens.iter().map(SecretToken::pattern).collect();
         let find = format!("(?: ^ | [^0-9a-z] ) (?-i: ( {} ) )", known.join("|"));
         self.shapes.push(ShapeRow { before: None, find, verbatim: true });
         self
@@ -158,13 +158,13 @@ impl SecretsFile {
         })
     }
 
-    fn rules(&self) -> Result<Rules, regex::Error> {
+    fn rules(&self) -> Result<SecretRules, regex::Error> {
         let ValuePatterns { literal, bare, header, elsewhere } = &self.value;
         let shape = |row: &ShapeRow| {
             let before = row.before.as_ref().map(|before| self.regex(before)).transpose()?;
             Ok(SecretShape { before, find: self.regex(&row.find)?, verbatim: row.verbatim })
         };
-        Ok(Rules {
+        Ok(SecretRules {
             shapes: self.shapes.iter().map(shape).collect::<Result<_, _>>()?,
             ordinary: self.regex(&format!(
                 "^ (?: {} ) [.!?]* $",
@@ -187,7 +187,7 @@ impl SecretsFile {
     }
 }
 
-impl Token {
+impl SecretToken {
     fn pattern(&self) -> String {
         let begins: Vec<String> = self.begins.split_ascii_whitespace().map(regex::escape).collect();
         format!("(?: {} ) (?i: %token{{{},}} )", begins.join("|"), self.least)
@@ -210,7 +210,7 @@ fn is_key(key: &[u8]) -> bool {
         .is_none_or(|names| names.key.is_match(key) || names.token.is_match(key) && !names.no_token.is_match(key))
 }
 
-impl Rules {
+impl SecretRules {
     /// The spans of all shapes, those that overlap as one.
     fn search(&self, text: &[u8]) -> Vec<Range<usize>> {
         let mut all: Vec<Range<usize>> = self.shapes.iter().flat_map(|shape| self.of_shape(shape, text)).collect();

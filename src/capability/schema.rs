@@ -40,7 +40,7 @@ pub struct Violation {
 /// A schema that cannot be used: invalid, or it refers to something outside itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the schema cannot be used: {0}")]
-pub struct Unusable(pub String);
+pub struct UnusableSchema(pub String);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fits {
@@ -77,10 +77,10 @@ impl Schema {
     /// Compiles a schema: JSON Schema 2020-12 unless `$schema` says otherwise.
     ///
     /// # Errors
-    /// [`Unusable`] when it is no schema, or a `$ref` leaves the document.
-    pub fn compile(schema: &Value) -> Result<Self, Unusable> {
+    /// [`UnusableSchema`] when it is no schema, or a `$ref` leaves the document.
+    pub fn compile(schema: &Value) -> Result<Self, UnusableSchema> {
         Bounds::default().check(schema, 0)?;
-        let work = Work::of(schema).map_err(|why| Unusable(why.to_owned()))?;
+        let work = Work::of(schema).map_err(|why| UnusableSchema(why.to_owned()))?;
         // Patterns without look-around run on the linear engine; with it, backtracking stops at a count, and a value
         // that reaches the count does not fit. Formats are annotations and not checked.
         let patterns =
@@ -91,7 +91,7 @@ impl Schema {
             .with_pattern_options(patterns)
             .build(schema)
             .map(|validator| Self { validator, work })
-            .map_err(|error| Unusable(sentence(&error)))
+            .map_err(|error| UnusableSchema(sentence(&error)))
     }
 
     /// Whether `value` fits, and where it does not.
@@ -128,7 +128,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn check(&mut self, node: &Value, depth: usize) -> Result<(), Unusable> {
+    fn check(&mut self, node: &Value, depth: usize) -> Result<(), UnusableSchema> {
         if depth > MAX_DEPTH {
             return unusable(format!("it is nested deeper than {MAX_DEPTH} levels"));
         }
@@ -160,7 +160,7 @@ impl Bounds {
         }
     }
 
-    fn pattern(&mut self, pattern: &str) -> Result<(), Unusable> {
+    fn pattern(&mut self, pattern: &str) -> Result<(), UnusableSchema> {
         self.patterns += 1;
         self.states = self.states.saturating_add(Cost::of(pattern).states);
         if self.patterns > MAX_PATTERNS || self.states > MAX_STATES {
@@ -192,8 +192,8 @@ fn too_long(number: &serde_json::Number) -> bool {
     text.len() > MAX_DIGITS || exponent.unsigned_abs() > MAX_DIGITS as u64
 }
 
-fn unusable<T>(why: String) -> Result<T, Unusable> {
-    Err(Unusable(why))
+fn unusable<T>(why: String) -> Result<T, UnusableSchema> {
+    Err(UnusableSchema(why))
 }
 
 /// An error as a sentence, written no further than anyone reads: it may quote the whole value.

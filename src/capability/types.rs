@@ -1,13 +1,13 @@
 //! A tool's typed signature on one line, by the capability lattice's table, in Rust notation.
 
 use super::names::{pascal, shortened};
-use super::shape::{Shape, Shown, Type, fields, shown};
+use super::shape::{Shape, ShownShape, Type, fields, shown};
 use crate::mcp::tool::Tool;
 
 /// No signature is longer, whatever the schema.
 const MAX_CHARS: usize = 500;
 const MAX_NAME: usize = 100;
-const TYPE: Shown = Shown { chars: 120, depth: 6 };
+const TYPE: ShownShape = ShownShape { chars: 120, depth: 6 };
 
 /// The tool's signature on one line: `read_file(path: String, encoding: Option<Utf8 | Base64>) -> ReadFileSuccess`.
 ///
@@ -40,5 +40,5 @@ pub fn signature(tool: &Tool) -> String {
 /// What a tool answers with, where it says so: `{ content: String, size_bytes: Option<i64> }`.
 pub fn result(tool: &Tool) -> Option<String> {
     let shape = Shape::read(tool.output_schema.as_ref()?);
-    Some(shown(&shape.of, Shown { chars: MAX_CHARS, ..TYPE }))
+    Some(shown(&shape.of, ShownShape { chars: MAX_CHARS, ..TYPE }))
 }

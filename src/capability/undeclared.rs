@@ -61,12 +61,12 @@ struct Finder<'a> {
 #[derive(Default)]
 struct Alternatives<'a> {
     schemas: Vec<&'a Map<String, Value>>,
-    takes: Takes,
+    takes: KeyTakes,
 }
 
 /// What a place takes beside what is declared there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Takes {
+enum KeyTakes {
     #[default]
     Declared,
     Anything,
@@ -74,14 +74,14 @@ enum Takes {
 
 /// Whether a schema says something of an object's keys or of a list's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reads {
+enum KeyReads {
     Nothing,
     Keys,
 }
 
 impl<'a> Finder<'a> {
     fn value(&mut self, place: &Alternatives<'a>, value: &Value) {
-        if place.takes == Takes::Anything || place.schemas.is_empty() {
+        if place.takes == KeyTakes::Anything || place.schemas.is_empty() {
             return;
         }
         match value {
@@ -172,28 +172,28 @@ impl<'a> Finder<'a> {
     fn alternative(&mut self, schema: &'a Value, place: &mut Alternatives<'a>, depth: usize) {
         let says = self.gather(schema, place, depth);
         // What takes only texts or numbers has nothing to say here.
-        if says == Reads::Nothing && schema.as_object().is_none_or(admits_nested) {
-            place.takes = Takes::Anything;
+        if says == KeyReads::Nothing && schema.as_object().is_none_or(admits_nested) {
+            place.takes = KeyTakes::Anything;
         }
     }
 
     /// Adds a schema and all that it is joined with: references, branches, conditions.
-    fn gather(&mut self, schema: &'a Value, place: &mut Alternatives<'a>, depth: usize) -> Reads {
+    fn gather(&mut self, schema: &'a Value, place: &mut Alternatives<'a>, depth: usize) -> KeyReads {
         let Value::Object(schema) = schema else {
-            return if *schema == Value::Bool(false) { Reads::Keys } else { Reads::Nothing };
+            return if *schema == Value::Bool(false) { KeyReads::Keys } else { KeyReads::Nothing };
         };
         // One that is known adds nothing new: a definition two branches share, or that refers to itself.
-        if place.takes == Takes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
-            return Reads::Keys;
+        if place.takes == KeyTakes::Anything || place.schemas.iter().any(|known| std::ptr::eq(*known, schema)) {
+            return KeyReads::Keys;
         }
 
         let branches = ["allOf", "anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array());
         let dependent = schema.get("dependentSchemas").and_then(Value::as_object);
         let parts = branches.map(Vec::len).sum::<usize>() + dependent.map_or(0, Map::len);
         if depth > MAX_DEPTH || !self.spend(1 + place.schemas.len() + parts) {
-            place.takes = Takes::Anything;
+            place.takes = KeyTakes::Anything;
             self.reach = Reach::Bounded;
-            return Reads::Nothing;
+            return KeyReads::Nothing;
         }
         place.schemas.push(schema);
         let mut says = of_itself(schema);
@@ -201,7 +201,7 @@ impl<'a> Finder<'a> {
             match reference.as_str().and_then(|text| self.root.pointer(text.strip_prefix('#')?)) {
                 Some(target) => says = says.max(self.gather(target, place, depth + 1)),
                 // An anchor, or a place outside: not ours to read.
-                None => place.takes = Takes::Anything,
+                None => place.takes = KeyTakes::Anything,
             }
         }
         let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
@@ -216,11 +216,11 @@ impl<'a> Finder<'a> {
         for branch in ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten() {
             // Where properties are declared already, a branch only adds to them; where none are, it is all that is said
             // of keys.
-            if beside == Reads::Keys && branch.is_object() {
+            if beside == KeyReads::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
             } else {
                 self.alternative(branch, place, depth + 1);
-                says = Reads::Keys;
+                says = KeyReads::Keys;
             }
         }
         says
@@ -256,10 +256,10 @@ fn of_item<'a>(place: &Alternatives<'a>, at: usize) -> Vec<&'a Value> {
     place.schemas.iter().filter_map(of).collect()
 }
 
-fn of_itself(schema: &Map<String, Value>) -> Reads {
+fn of_itself(schema: &Map<String, Value>) -> KeyReads {
     const WORDS: [&str; 6] =
         ["properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "items", "prefixItems"];
-    if WORDS.iter().any(|word| schema.contains_key(*word)) { Reads::Keys } else { Reads::Nothing }
+    if WORDS.iter().any(|word| schema.contains_key(*word)) { KeyReads::Keys } else { KeyReads::Nothing }
 }
 
 fn admits_nested(schema: &Map<String, Value>) -> bool {

@@ -66,7 +66,7 @@ pub struct Breach {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Checked<'a> {
+pub struct CheckedWorkflow<'a> {
     /// What each agent ends up with, in order.
     pub effective: BTreeMap<&'a str, Vec<&'a Capability>>,
     /// The first breaches, by agent and capability.
@@ -102,7 +102,7 @@ impl Workflow {
     }
 
     /// Checks it, each manifest's capabilities given. One that is missing counts as ⊥: the caller has said so.
-    pub fn check<'a>(&'a self, manifests: &'a BTreeMap<String, Caps>) -> Checked<'a> {
+    pub fn check<'a>(&'a self, manifests: &'a BTreeMap<String, Caps>) -> CheckedWorkflow<'a> {
         Graph::of(self, manifests).checked(self)
     }
 }
@@ -186,9 +186,9 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn checked(&self, workflow: &Workflow) -> Checked<'a> {
+    fn checked(&self, workflow: &Workflow) -> CheckedWorkflow<'a> {
         let scopes = self.scopes();
-        let mut checked = Checked::default();
+        let mut checked = CheckedWorkflow::default();
         // The first breaches, as agent and capability.
         let mut found: Vec<(usize, usize)> = Vec::new();
         for (at, ((name, agent), scope)) in self.names.iter().zip(workflow.agents.values()).zip(&scopes).enumerate() {

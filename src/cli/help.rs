@@ -90,7 +90,7 @@ fn command(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
 
 /// A piece of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
+pub enum HelpBlock {
     /// `#` or `##`.
     Heading(String),
     Paragraph(String),
@@ -111,14 +111,14 @@ pub enum Ink {
 }
 
 /// Reads a topic.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub fn blocks(text: &str) -> Vec<HelpBlock> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         if line.starts_with("```") {
-            blocks.push(Block::Code(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect()));
+            blocks.push(HelpBlock::Code(lines.by_ref().take_while(|line| *line != "```").map(str::to_owned).collect()));
         } else if let Some(heading) = line.strip_prefix("## ").or_else(|| line.strip_prefix("# ")) {
-            blocks.push(Block::Heading(heading.to_owned()));
+            blocks.push(HelpBlock::Heading(heading.to_owned()));
         } else if line.starts_with("| ") {
             let mut rows = vec![cells(line)];
             while let Some(row) = lines.next_if(|row| row.starts_with('|')) {
@@ -126,15 +126,15 @@ pub fn blocks(text: &str) -> Vec<Block> {
                     rows.push(cells(row));
                 }
             }
-            blocks.push(Block::Table(rows));
+            blocks.push(HelpBlock::Table(rows));
         } else if !line.is_empty() {
             let mut text = line.to_owned();
             let begins_another = |next: &str| ["| ", "```", "#", "- "].iter().any(|sign| next.starts_with(sign));
             while let Some(next) = lines.next_if(|next| !next.is_empty() && !begins_another(next)) {
                 text = text + " " + next.trim_start();
             }
-            let item = text.strip_prefix("- ").map(|item| Block::Item(item.to_owned()));
-            blocks.push(item.unwrap_or(Block::Paragraph(text)));
+            let item = text.strip_prefix("- ").map(|item| HelpBlock::Item(item.to_owned()));
+            blocks.push(item.unwrap_or(HelpBlock::Paragraph(text)));
         }
     }
     blocks
@@ -147,22 +147,22 @@ fn cells(row: &str) -> Vec<String> {
 }
 
 /// Lays a topic out for a width in columns.
-pub fn laid_out(blocks: &[Block], width: usize, ink: Ink) -> String {
+pub fn laid_out(blocks: &[HelpBlock], width: usize, ink: Ink) -> String {
     let mut out = String::new();
     for (at, block) in blocks.iter().enumerate() {
         let goes_on =
-            matches!((block, at.checked_sub(1).map(|at| &blocks[at])), (Block::Item(_), Some(Block::Item(_))));
+            matches!((block, at.checked_sub(1).map(|at| &blocks[at])), (HelpBlock::Item(_), Some(HelpBlock::Item(_))));
         if at > 0 && !goes_on {
             out.push('\n');
         }
         match block {
-            Block::Heading(text) => rows(&[&format!("**{text}**")], &[width], ink, &mut out),
-            Block::Paragraph(text) => rows(&[text], &[width], ink, &mut out),
-            Block::Item(text) => rows(&["-", text], &[1, width.saturating_sub(2)], ink, &mut out),
-            Block::Code(lines) => {
+            HelpBlock::Heading(text) => rows(&[&format!("**{text}**")], &[width], ink, &mut out),
+            HelpBlock::Paragraph(text) => rows(&[text], &[width], ink, &mut out),
+            HelpBlock::Item(text) => rows(&["-", text], &[1, width.saturating_sub(2)], ink, &mut out),
+            HelpBlock::Code(lines) => {
                 code(lines, width.saturating_sub(4)).iter().for_each(|line| line_of(&format!("    {line}"), &mut out));
             }
-            Block::Table(cells) => {
+            HelpBlock::Table(cells) => {
                 let widths = columns(cells, width, ink);
                 // The columns' names are for readers of the source.
                 for row in cells.iter().skip(1) {

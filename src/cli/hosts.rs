@@ -62,7 +62,7 @@ impl HostsHome {
 
 /// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
 #[derive(Debug, Default)]
-pub(super) struct Reach {
+pub(super) struct ServerReach {
     unasked: Vec<String>,
     by_rule: Vec<(String, String)>,
     asked: usize,
@@ -71,7 +71,7 @@ pub(super) struct Reach {
     changing: usize,
 }
 
-impl Reach {
+impl ServerReach {
     pub(super) fn all(&self) -> usize {
         self.unasked.len() + self.by_rule.len() + self.asked + self.denied
     }
@@ -91,11 +91,11 @@ pub(super) fn run(as_json: bool, search: &hosts::Search, here: Here<'_>, out: &m
 }
 
 /// What is known of every server that was wrapped here, by the name that rules have for it.
-pub(super) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, Reach>, Error> {
+pub(super) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, ServerReach>, Error> {
     places.check_state()?;
     let mut layers = Layers::of(places, None, &PolicyPlace::own(places));
     let policy = layers.load(Keeps::Nothing);
-    let mut reach: BTreeMap<String, Reach> = BTreeMap::new();
+    let mut reach: BTreeMap<String, ServerReach> = BTreeMap::new();
     if let Some(store) = PinStore::open_existing(&places.pins_db())? {
         for known in store.tools()? {
             let of = reach.entry(rules_name(&known.server.name).to_owned()).or_default();
@@ -117,7 +117,7 @@ pub(super) fn known_as(one: &Listed) -> String {
     }
 }
 
-fn add(reach: &mut Reach, policy: &Policy, known: &StoredTool, now: i64) {
+fn add(reach: &mut ServerReach, policy: &Policy, known: &StoredTool, now: i64) {
     let (server, tool) = (known.server.name.as_str(), known.tool.name.as_str());
     let arguments = Value::Object(Map::new());
     let question =
@@ -148,7 +148,7 @@ fn start_word(start: Start) -> &'static str {
     }
 }
 
-pub(super) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
+pub(super) fn row(one: &Listed, reach: Option<&ServerReach>) -> Value {
     let tools = reach.map(|reach| {
         json!({
             "all": reach.all(), "changing": reach.changing, "unasked": reach.unasked,
@@ -162,7 +162,7 @@ pub(super) fn row(one: &Listed, reach: Option<&Reach>) -> Value {
     })
 }
 
-fn tell(lists: &Lists, reach: &BTreeMap<String, Reach>, out: &mut dyn Write) -> io::Result<()> {
+fn tell(lists: &Lists, reach: &BTreeMap<String, ServerReach>, out: &mut dyn Write) -> io::Result<()> {
     if lists.servers.is_empty() {
         let lists = counted(lists.files, "list was read|lists were read");
         writeln!(out, "No host on this machine lists a server ({lists}).")?;
@@ -205,9 +205,9 @@ pub(super) fn each<'l>(
 }
 
 /// What a host's server may do, in one sentence.
-pub(super) fn said(start: Start, known: Option<&Reach>) -> String {
+pub(super) fn said(start: Start, known: Option<&ServerReach>) -> String {
     let tools =
-        |reach: &Reach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);
+        |reach: &ServerReach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);
     match (start, known) {
         (Start::Unwrapped, known) => {
             let tools = known.map(|reach| format!(" ({})", tools(reach))).unwrap_or_default();

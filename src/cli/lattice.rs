@@ -12,7 +12,7 @@ use clap::{Args, Subcommand, ValueHint};
 use serde_json::json;
 
 use crate::audit::moment::Since;
-use crate::capability::codegen::{self, Language};
+use crate::capability::codegen::{self, CodeLanguage};
 use crate::capability::set::{Capability, Caps};
 use crate::capability::workflow::Workflow;
 use crate::cli::error::{Error, Exit, done};
@@ -131,7 +131,7 @@ pub struct PairOptions {
 pub struct CodegenOptions {
     /// rust or csharp
     #[arg(long = "lang", value_name = "LANGUAGE")]
-    pub language: Language,
+    pub language: CodeLanguage,
     /// The server's name in the code, instead of its own or its file's
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -202,7 +202,7 @@ impl Source {
 }
 
 fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
-    if options.typed && options.language != Language::Rust {
+    if options.typed && options.language != CodeLanguage::Rust {
         return Err(Error::wrong(
             "--typed is for Rust: it adds the typed interface, with each tool as a type",
             "use --lang rust, or leave --typed out",

@@ -76,7 +76,7 @@ pub struct Loosened {
     pub awaits_look: bool,
 }
 
-pub struct Given<'a> {
+pub struct GivenGrant<'a> {
     pub call: &'a Call,
     pub ticket: &'a str,
     pub definition: Digest,
@@ -105,7 +105,7 @@ impl Grants {
     }
 
     /// Gives a grant. If there are too many, the oldest ends.
-    pub(in crate::gate) fn give(&mut self, now: Now, given: &Given<'_>, terms: &GrantTerms) -> GrantCard {
+    pub(in crate::gate) fn give(&mut self, now: Now, given: &GivenGrant<'_>, terms: &GrantTerms) -> GrantCard {
         self.given += 1;
         let ends = terms.lasts.minutes().map(|minutes| now.wall.saturating_add(minutes * 60_000));
         let until = ends.into_iter().chain(given.until).min();

@@ -46,7 +46,7 @@ struct Line {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct AgreementOffer {
     pub agreement: Agreement,
     pub server: String,
     package: String,
@@ -60,7 +60,7 @@ pub struct Offer {
 #[error("{}", .0.join("; "))]
 pub struct NoAgreements(Vec<String>);
 
-impl Offer {
+impl AgreementOffer {
     /// Whether it is about this server: its name, and its package or command.
     pub fn is_of(&self, server: &Server) -> bool {
         let is_same = match server.package.as_deref() {
@@ -91,7 +91,7 @@ pub fn write(known: &[Known], servers: &[Server]) -> serde_json::Value {
 }
 
 /// Reads a file whole, or says everything that is wrong with it.
-pub fn read(text: &str) -> Result<Vec<Offer>, NoAgreements> {
+pub fn read(text: &str) -> Result<Vec<AgreementOffer>, NoAgreements> {
     let wrong = |why: String| NoAgreements(vec![why]);
     if text.len() > LONGEST {
         return Err(wrong(format!("it is longer than {LONGEST} bytes")));
@@ -103,11 +103,12 @@ pub fn read(text: &str) -> Result<Vec<Offer>, NoAgreements> {
     if file.agreed.len() > MOST {
         return Err(wrong(format!("it holds more than {MOST} agreements")));
     }
-    let (mut offers, mut problems) = (Vec::<Offer>::new(), Vec::new());
+    let (mut offers, mut problems) = (Vec::<AgreementOffer>::new(), Vec::new());
     let mut seen = std::collections::HashMap::new();
     for (at, line) in file.agreed.into_iter().enumerate() {
         let Line { server, package, command, what, tool, key, schema, value, since } = line;
-        let offer = Offer { agreement: Agreement { what, tool, key, schema, value }, server, package, command, since };
+        let offer =
+            AgreementOffer { agreement: Agreement { what, tool, key, schema, value }, server, package, command, since };
         let mut problem = |why: &str| problems.push(format!("number {}: {why}", at + 1));
         if let Err(why) = offer.agreement.check() {
             problem(why);

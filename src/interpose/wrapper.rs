@@ -31,7 +31,7 @@ use crate::link::message::FromWrapper;
 use crate::link::server::FromConsoles;
 use crate::wire::call::Origin;
 use crate::wire::line::Line;
-use crate::wire::message::{self, Beyond, Cutter, Gist, Piece};
+use crate::wire::message::{self, BeyondCap, Cutter, Gist, Piece};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;
@@ -88,8 +88,8 @@ pub struct Incoming {
 impl Wrapper {
     /// Runs until the server or the host is gone; returns the exit code.
     pub async fn run(mut self, mut from: Incoming) -> u8 {
-        let mut host_cutter = Some(Cutter::new(HOST_LINE, Beyond::Drop));
-        let mut server_cutter = Cutter::new(STREAM, Beyond::Stream);
+        let mut host_cutter = Some(Cutter::new(HOST_LINE, BeyondCap::Drop));
+        let mut server_cutter = Cutter::new(STREAM, BeyondCap::Stream);
         let mut long = None;
         let (mut from_host, mut from_server) = (vec![0; FROM_HOST], vec![0; FROM_SERVER]);
         let mut server_open = true;

@@ -18,7 +18,7 @@ use crate::audit::place;
 use crate::behavior::agreed::Agreements;
 use crate::behavior::conclude::Trust;
 use crate::behavior::hazards::lookalike;
-use crate::gate::data::pin::{AddedIn, Arrival, Other, Pin, PinUpdate, Pins, UpdateKind};
+use crate::gate::data::pin::{AddedIn, Other, Pin, PinUpdate, Pins, PinsArrival, UpdateKind};
 use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
@@ -236,7 +236,7 @@ impl PinStore {
                 others,
                 fingerprint: fingerprint.as_str().into(),
                 added_in: program.added_in,
-                arrival: Arrival::Here,
+                arrival: PinsArrival::Here,
                 // What is agreed to counts only with its record, which is not kept here.
                 agreed: Agreements::default(),
                 unproven: Vec::new(),

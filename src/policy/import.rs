@@ -37,7 +37,7 @@ const HIDES_TOOLS: &str = "it hides the other tools, and a rule cannot do that";
 const SHOWN: usize = 120;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub struct CarriedEntry {
     pub decision: Decision,
     /// Globs; `*` means every one.
     pub server: String,
@@ -45,7 +45,7 @@ pub struct Carried {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct LeftEntry {
     /// As that file has it. Foreign text.
     pub what: String,
     pub why: String,
@@ -54,8 +54,8 @@ pub struct Left {
 /// What became of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    pub carried: Vec<Carried>,
-    pub left: Vec<Left>,
+    pub carried: Vec<CarriedEntry>,
+    pub left: Vec<LeftEntry>,
     /// Servers and tools about which something stricter was left out: no allow of them is carried over.
     stricter: Vec<(String, String)>,
 }
@@ -127,7 +127,7 @@ impl Imported {
             self.leave(what, "`*` is not a wildcard there, so it matches no tool there either");
             return;
         }
-        let carried = Carried { decision, server: server.glob(), tool: tool.glob() };
+        let carried = CarriedEntry { decision, server: server.glob(), tool: tool.glob() };
         if decision == Decision::Allow && carried.server == EVERY && carried.tool == EVERY {
             self.leave("allow *: *", "it allows every tool of every server; name the servers you mean");
         } else if !self.carried.contains(&carried) {
@@ -136,7 +136,7 @@ impl Imported {
     }
 
     fn leave(&mut self, what: impl Into<String>, why: impl Into<String>) {
-        let left = Left { what: what.into(), why: why.into() };
+        let left = LeftEntry { what: what.into(), why: why.into() };
         if !self.left.contains(&left) {
             self.left.push(left);
         }
@@ -204,22 +204,22 @@ impl Imported {
     /// it.
     fn drop_what_cannot_loosen(&mut self) {
         let left_out = std::mem::take(&mut self.stricter);
-        let narrowed = |one: &Carried| {
+        let narrowed = |one: &CarriedEntry| {
             let meets = |(server, tool): &(String, String)| may_meet(server, &one.server) && may_meet(tool, &one.tool);
             one.decision == Decision::Allow && left_out.iter().any(meets)
         };
         self.drop_all(narrowed, "something stricter about it was left out");
-        let stricter: Vec<Carried> =
+        let stricter: Vec<CarriedEntry> =
             self.carried.iter().filter(|one| one.decision > Decision::Allow).cloned().collect();
-        let covered = |one: &Carried| {
-            let covers = |wide: &Carried| covers(&wide.server, &one.server) && covers(&wide.tool, &one.tool);
+        let covered = |one: &CarriedEntry| {
+            let covers = |wide: &CarriedEntry| covers(&wide.server, &one.server) && covers(&wide.tool, &one.tool);
             one.decision == Decision::Allow && stricter.iter().any(covers)
         };
         self.drop_all(covered, "an ask or a deny covers it, and no allow overrides that here: use its `unless`");
     }
 
-    fn drop_all(&mut self, which: impl Fn(&Carried) -> bool, why: &str) {
-        let (dropped, kept): (Vec<Carried>, _) = std::mem::take(&mut self.carried).into_iter().partition(which);
+    fn drop_all(&mut self, which: impl Fn(&CarriedEntry) -> bool, why: &str) {
+        let (dropped, kept): (Vec<CarriedEntry>, _) = std::mem::take(&mut self.carried).into_iter().partition(which);
         self.carried = kept;
         for one in dropped {
             self.leave(format!("allow {}: {}", one.server, one.tool), why);

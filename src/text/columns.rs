@@ -12,11 +12,11 @@ struct Column {
     name: &'static str,
     /// Empty columns before it.
     gap: usize,
-    fit: Fit,
+    fit: ColumnFit,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Fit {
+enum ColumnFit {
     /// From the left, cut where it is too long.
     Left(usize),
     /// From the right: a number, which is never cut.
@@ -55,19 +55,19 @@ impl Columns {
     /// Adds a column of text. One without width is not shown, nor its gap.
     #[must_use]
     pub fn left(self, gap: usize, width: usize, name: &'static str) -> Self {
-        self.with(Column { name, gap, fit: Fit::Left(width) })
+        self.with(Column { name, gap, fit: ColumnFit::Left(width) })
     }
 
     /// Adds a column of numbers. One without width is not shown, nor its gap.
     #[must_use]
     pub fn right(self, gap: usize, width: usize, name: &'static str) -> Self {
-        self.with(Column { name, gap, fit: Fit::Right(width) })
+        self.with(Column { name, gap, fit: ColumnFit::Right(width) })
     }
 
     /// Adds the last column, which takes what is left.
     #[must_use]
     pub fn rest(self, gap: usize) -> Self {
-        self.with(Column { name: "", gap, fit: Fit::Rest })
+        self.with(Column { name: "", gap, fit: ColumnFit::Rest })
     }
 
     fn with(mut self, column: Column) -> Self {
@@ -84,10 +84,10 @@ impl Columns {
         let mut row = Row::default();
         for (column, cell) in self.0.iter().zip(cells) {
             let cell = match column.fit {
-                Fit::Left(0) | Fit::Right(0) => continue,
-                Fit::Left(width) => cell.clipped(width).padded(width),
-                Fit::Right(width) => ours(" ".repeat(width.saturating_sub(cell.width()))).joined(cell),
-                Fit::Rest => cell,
+                ColumnFit::Left(0) | ColumnFit::Right(0) => continue,
+                ColumnFit::Left(width) => cell.clipped(width).padded(width),
+                ColumnFit::Right(width) => ours(" ".repeat(width.saturating_sub(cell.width()))).joined(cell),
+                ColumnFit::Rest => cell,
             };
             row = row.ours(" ".repeat(column.gap)).joined(cell);
         }

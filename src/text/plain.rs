@@ -20,13 +20,13 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// A run of shown text: copied from the foreign text, or an escape for a part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct TextPiece {
     pub text: String,
-    pub kind: Kind,
+    pub kind: CharKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum CharKind {
     /// Foreign characters that are visible.
     Plain,
     /// Our escape for foreign characters that are not: one unit, never broken over two rows.
@@ -79,13 +79,13 @@ pub fn block(line: &str) -> String {
 }
 
 /// Shows a text on one line, escapes apart from the rest so that they can be styled.
-pub fn pieces(text: &str) -> Vec<Piece> {
+pub fn pieces(text: &str) -> Vec<TextPiece> {
     segment(text, Edges::Line)
 }
 
 /// Shows a part of a text; a line break in it is marked like any control.
-pub fn segment(text: &str, edges: Edges) -> Vec<Piece> {
-    let mut out = Out::default();
+pub fn segment(text: &str, edges: Edges) -> Vec<TextPiece> {
+    let mut out = PlainOut::default();
     if is_tame(text, edges) {
         out.show(text);
         return out.pieces;
@@ -197,21 +197,21 @@ impl Spaces {
 
 /// The pieces written so far; neighbours of one kind are joined, escapes kept apart.
 #[derive(Default)]
-struct Out {
-    pieces: Vec<Piece>,
+struct PlainOut {
+    pieces: Vec<TextPiece>,
 }
 
-impl Out {
+impl PlainOut {
     fn show(&mut self, text: &str) {
         match self.pieces.last_mut() {
-            Some(last) if last.kind == Kind::Plain => last.text.push_str(text),
+            Some(last) if last.kind == CharKind::Plain => last.text.push_str(text),
             _ if text.is_empty() => {}
-            _ => self.pieces.push(Piece { text: text.to_owned(), kind: Kind::Plain }),
+            _ => self.pieces.push(TextPiece { text: text.to_owned(), kind: CharKind::Plain }),
         }
     }
 
     fn escape(&mut self, text: String) {
-        self.pieces.push(Piece { text, kind: Kind::Escape });
+        self.pieces.push(TextPiece { text, kind: CharKind::Escape });
     }
 
     fn spaces(&mut self, run: usize, place: Spaces) {
@@ -227,9 +227,9 @@ impl Out {
     }
 
     /// At the end, looks for clusters without width, because ratatui drops them.
-    fn finish(self) -> Vec<Piece> {
-        let drops = |piece: &Piece| {
-            piece.kind == Kind::Plain
+    fn finish(self) -> Vec<TextPiece> {
+        let drops = |piece: &TextPiece| {
+            piece.kind == CharKind::Plain
                 && !piece.text.is_ascii()
                 && piece.text.graphemes(true).any(|g| g.cell_width() == 0)
         };
@@ -239,8 +239,8 @@ impl Out {
         let mut out = Self::default();
         for piece in self.pieces {
             match piece.kind {
-                Kind::Escape => out.escape(piece.text),
-                Kind::Plain => {
+                CharKind::Escape => out.escape(piece.text),
+                CharKind::Plain => {
                     for cluster in piece.text.graphemes(true) {
                         if cluster.cell_width() == 0 {
                             cluster.chars().for_each(|c| out.escape(escape(c)));

@@ -5,7 +5,7 @@ use std::ops::Range;
 use regex::RegexBuilder;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::plain::{self, Kind, Piece};
+use super::plain::{self, CharKind, TextPiece};
 
 /// What a run of text is, for the theme to choose its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,11 +66,11 @@ impl Row {
     }
 
     /// Adds pieces of foreign text; what shows itself gets `tone`.
-    pub fn extend(&mut self, tone: Tone, pieces: impl IntoIterator<Item = Piece>) {
+    pub fn extend(&mut self, tone: Tone, pieces: impl IntoIterator<Item = TextPiece>) {
         for piece in pieces {
             let tone = match piece.kind {
-                Kind::Plain => tone,
-                Kind::Escape => Tone::Escape,
+                CharKind::Plain => tone,
+                CharKind::Escape => Tone::Escape,
             };
             self.push(tone, piece.text);
         }

@@ -368,7 +368,7 @@ pub enum Piece<'a> {
 
 /// What becomes of a line longer than the cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beyond {
+pub enum BeyondCap {
     /// Dropped up to its line end, and reported ([`Piece::Overlong`]): lines from the host.
     Drop,
     /// Handed on in pieces as they come ([`Piece::Start`]): lines from the server.
@@ -382,15 +382,15 @@ const HEAD: usize = 4 * 1024;
 #[derive(Debug)]
 pub struct Cutter {
     cap: usize,
-    beyond: Beyond,
+    beyond: BeyondCap,
     /// The bytes of the line that began in earlier chunks and was not passed on yet.
     begun: Vec<u8>,
-    passage: Passage,
+    passage: LinePassage,
 }
 
 /// What becomes of the line that is under way.
 #[derive(Debug)]
-enum Passage {
+enum LinePassage {
     Buffering,
     Dropping { head: Vec<u8>, bytes: u64 },
     Streaming,
@@ -398,8 +398,8 @@ enum Passage {
 
 impl Cutter {
     /// A cutter that buffers lines up to `cap` bytes (the `\n` not counted).
-    pub fn new(cap: usize, beyond: Beyond) -> Self {
-        Self { cap, beyond, begun: Vec::new(), passage: Passage::Buffering }
+    pub fn new(cap: usize, beyond: BeyondCap) -> Self {
+        Self { cap, beyond, begun: Vec::new(), passage: LinePassage::Buffering }
     }
 
     /// Takes the next chunk and hands over every piece it completes, in order.
@@ -420,8 +420,8 @@ impl Cutter {
     /// A line that was being dropped or streamed leaves nothing: its bytes are gone, or were handed over.
     pub fn finish(self) -> Option<Vec<u8>> {
         match self.passage {
-            Passage::Buffering if !self.begun.is_empty() => Some(self.begun),
-            Passage::Buffering | Passage::Dropping { .. } | Passage::Streaming => None,
+            LinePassage::Buffering if !self.begun.is_empty() => Some(self.begun),
+            LinePassage::Buffering | LinePassage::Dropping { .. } | LinePassage::Streaming => None,
         }
     }
 
@@ -429,19 +429,19 @@ impl Cutter {
     fn complete<'a>(&mut self, part: &'a [u8], found: &mut dyn FnMut(Piece<'a>)) {
         let content = part.split_last().map_or(part, |(_, content)| content);
         self.outgrow(content, found);
-        match std::mem::replace(&mut self.passage, Passage::Buffering) {
-            Passage::Buffering => {
+        match std::mem::replace(&mut self.passage, LinePassage::Buffering) {
+            LinePassage::Buffering => {
                 let mut bytes = std::mem::take(&mut self.begun);
                 bytes.reserve_exact(part.len());
                 bytes.extend_from_slice(part);
                 found(Piece::Line(Line::new(bytes)));
             }
-            Passage::Dropping { head, bytes } => {
+            LinePassage::Dropping { head, bytes } => {
                 let head = filled(head, content);
                 let bytes = bytes + content.len() as u64;
                 found(Piece::Overlong { head, bytes });
             }
-            Passage::Streaming => found(Piece::More { bytes: part, last: true }),
+            LinePassage::Streaming => found(Piece::More { bytes: part, last: true }),
         }
     }
 
@@ -449,26 +449,26 @@ impl Cutter {
     fn extend<'a>(&mut self, part: &'a [u8], found: &mut dyn FnMut(Piece<'a>)) {
         self.outgrow(part, found);
         match &mut self.passage {
-            Passage::Buffering => self.begun.extend_from_slice(part),
-            Passage::Dropping { head, bytes } => {
+            LinePassage::Buffering => self.begun.extend_from_slice(part),
+            LinePassage::Dropping { head, bytes } => {
                 *head = filled(std::mem::take(head), part);
                 *bytes += part.len() as u64;
             }
-            Passage::Streaming => found(Piece::More { bytes: part, last: false }),
+            LinePassage::Streaming => found(Piece::More { bytes: part, last: false }),
         }
     }
 
     /// Leaves buffering when the line with `part` is beyond the cap.
     fn outgrow<'a>(&mut self, part: &[u8], found: &mut dyn FnMut(Piece<'a>)) {
-        if !matches!(self.passage, Passage::Buffering) || self.begun.len() + part.len() <= self.cap {
+        if !matches!(self.passage, LinePassage::Buffering) || self.begun.len() + part.len() <= self.cap {
             return;
         }
         let begun = std::mem::take(&mut self.begun);
         self.passage = match self.beyond {
-            Beyond::Drop => Passage::Dropping { bytes: begun.len() as u64, head: filled(Vec::new(), &begun) },
-            Beyond::Stream => {
+            BeyondCap::Drop => LinePassage::Dropping { bytes: begun.len() as u64, head: filled(Vec::new(), &begun) },
+            BeyondCap::Stream => {
                 found(Piece::Start(begun));
-                Passage::Streaming
+                LinePassage::Streaming
             }
         };
     }

@@ -28,7 +28,7 @@ pub enum Form {
 }
 
 words! {
-    Status {
+    TaskStatus {
         Working = "working",
         Completed = "completed",
         Failed = "failed",
@@ -41,7 +41,7 @@ words! {
 pub struct View<'a> {
     pub id: &'a str,
     pub form: Form,
-    pub status: Status,
+    pub status: TaskStatus,
     /// In words that a host may show.
     pub message: &'a str,
     /// RFC 3339.
@@ -156,7 +156,7 @@ pub fn created(id: &Id, view: &View<'_>, to_model: &str) -> Line {
 /// The answer that says how far a task is; it carries the task's result or error if its form has that here.
 pub fn state(id: &Id, view: &View<'_>, end: Option<End<'_>>) -> Line {
     let members = members(view);
-    let end = match end.filter(|_| view.status != Status::Cancelled) {
+    let end = match end.filter(|_| view.status != TaskStatus::Cancelled) {
         Some(End::Result(result)) => format!(r#","result":{result}"#),
         Some(End::Error(error)) => format!(r#","error":{error}"#),
         None => String::new(),

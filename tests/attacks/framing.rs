@@ -6,7 +6,7 @@
 
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::line::Line;
-use mcp_approve::wire::message::{Beyond, Cutter, Piece, Refusal, Sorted, overlong, sort};
+use mcp_approve::wire::message::{BeyondCap, Cutter, Piece, Refusal, Sorted, overlong, sort};
 use mcp_approve::wire::reply;
 
 use crate::world::{Did, World};
@@ -251,7 +251,7 @@ fn c10_depth_and_length_are_bounded() {
     refusal("[".repeat(1_000_000));
     refusal("{\"a\":".repeat(1_000_000));
 
-    let mut cutter = Cutter::new(64, Beyond::Drop);
+    let mut cutter = Cutter::new(64, BeyondCap::Drop);
     let mut found = Vec::new();
     let long = [CALL.as_bytes(), b"\n", b"{}\n"].concat();
     cutter.feed(&long, &mut |piece| found.push(piece));

@@ -1,7 +1,7 @@
 //! Judges a corpus by folds over whole servers: what judges a server was fitted without it. Counts nothing.
 
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_votes};
-use mcp_approve::behavior::voters::learned::{self, Model};
+use mcp_approve::behavior::voters::learned::{self, LearnedModel};
 use mcp_approve::behavior::voters::{Says, Vote};
 
 use super::corpus::{Corpus, Labelled};
@@ -34,7 +34,7 @@ pub fn judged(corpus: &Corpus, folds: u64) -> impl Iterator<Item = Fold<'_>> {
         let (tested, fitted): (Vec<_>, Vec<_>) = corpus.tools.iter().partition(|tool| tool.fold(folds) == number);
         let model = limited(&fitted);
         let judged = tested.into_iter().map(|tool| judge(tool, model.vote(&tool.tool))).collect();
-        let Model { reads, surely_reads, may_read, changes, .. } = model;
+        let LearnedModel { reads, surely_reads, may_read, changes, .. } = model;
         let limits =
             format!("reads {reads:.2}, surely {surely_reads:.2}, may read {may_read:.2}, changes {changes:.2}");
         Fold { number, limits, judged }
@@ -61,7 +61,7 @@ fn judge(tool: &Labelled, learned: Vote) -> Judged<'_> {
 }
 
 /// A model fitted to these tools, with limits that hold on folds of them.
-fn limited(tools: &[&Labelled]) -> Model {
+fn limited(tools: &[&Labelled]) -> LearnedModel {
     let mut model = fit(&examples(tools));
     let mut sums: Vec<(f32, bool)> = Vec::new();
     for fold in 0..5 {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use mcp_approve::behavior::voters::learned::Model;
+use mcp_approve::behavior::voters::learned::LearnedModel;
 
 /// One labelled definition.
 pub struct Example<'a> {
@@ -18,7 +18,7 @@ const RATE: f32 = 0.3;
 const DECAY: f32 = 0.02;
 
 /// Fits a model. A server of many tools weighs as the square root of their number.
-pub fn fit(examples: &[Example<'_>]) -> Model {
+pub fn fit(examples: &[Example<'_>]) -> LearnedModel {
     let mut used: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut sizes: HashMap<&str, f32> = HashMap::new();
     for example in examples {
@@ -55,11 +55,11 @@ pub fn fit(examples: &[Example<'_>]) -> Model {
             }
         }
     }
-    Model::new(known.iter().map(|feature| (*feature).to_owned().into()).zip(weights).collect())
+    LearnedModel::new(known.iter().map(|feature| (*feature).to_owned().into()).zip(weights).collect())
 }
 
 /// The text of a model, sorted, small weights left out.
-pub fn text(model: &Model) -> String {
+pub fn text(model: &LearnedModel) -> String {
     let told = model.weights.iter().filter(|(_, weight)| weight.abs() >= 0.02);
     let mut lines: Vec<String> = told.map(|(word, weight)| format!("{word} {weight:.2}\n")).collect();
     lines.sort();

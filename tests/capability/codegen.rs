@@ -5,7 +5,7 @@
 //! (`Path` is not `path`); C#'s encoding is an enum, as its table says, and not a `string`; services come before the arguments
 //! and are interfaces of the server, as its section 3.1 says.
 
-use mcp_approve::capability::codegen::{Generated, Language, Note, Options, generate};
+use mcp_approve::capability::codegen::{CodeLanguage, CodeNote, Generated, Options, generate};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -24,10 +24,10 @@ mod odd;
 const FILE_MANAGER: &str = include_str!("../fixtures/lattice/file_manager.json");
 const ODD: &str = include_str!("../fixtures/lattice/odd.json");
 
-fn code(server: &str, manifest: &str, language: Language) -> Generated {
+fn code(server: &str, manifest: &str, language: CodeLanguage) -> Generated {
     let manifest: Value = serde_json::from_str(manifest).unwrap();
     let tools: Vec<Tool> = manifest["tools"].as_array().unwrap().iter().cloned().map(tool).collect();
-    generate(server, &tools, Options { language, typed: language == Language::Rust })
+    generate(server, &tools, Options { language, typed: language == CodeLanguage::Rust })
 }
 
 #[test]
@@ -36,19 +36,19 @@ fn what_is_generated_is_the_same_to_the_letter() {
         (
             "FileManager",
             FILE_MANAGER,
-            Language::Rust,
+            CodeLanguage::Rust,
             include_str!("../fixtures/lattice/file_manager.rs"),
             "file_manager.rs",
         ),
         (
             "FileManager",
             FILE_MANAGER,
-            Language::CSharp,
+            CodeLanguage::CSharp,
             include_str!("../fixtures/lattice/file_manager.cs"),
             "file_manager.cs",
         ),
-        ("odd */ server", ODD, Language::Rust, include_str!("../fixtures/lattice/odd.rs"), "odd.rs"),
-        ("odd */ server", ODD, Language::CSharp, include_str!("../fixtures/lattice/odd.cs"), "odd.cs"),
+        ("odd */ server", ODD, CodeLanguage::Rust, include_str!("../fixtures/lattice/odd.rs"), "odd.rs"),
+        ("odd */ server", ODD, CodeLanguage::CSharp, include_str!("../fixtures/lattice/odd.cs"), "odd.cs"),
     ] {
         let Generated { source, .. } = code(server, manifest, language);
         if std::env::var_os("GOLDEN").is_some() {
@@ -61,15 +61,15 @@ fn what_is_generated_is_the_same_to_the_letter() {
 
 #[test]
 fn what_falls_together_is_said() {
-    assert_eq!(code("FileManager", FILE_MANAGER, Language::Rust).notes, []);
-    let renamed = |tool: &str, name: &str| Note::Renamed { tool: tool.into(), name: name.into() };
+    assert_eq!(code("FileManager", FILE_MANAGER, CodeLanguage::Rust).notes, []);
+    let renamed = |tool: &str, name: &str| CodeNote::Renamed { tool: tool.into(), name: name.into() };
     assert_eq!(
-        code("odd", ODD, Language::Rust).notes,
+        code("odd", ODD, CodeLanguage::Rust).notes,
         [renamed("Odd", "Odd2"), renamed("odd", "Odd3"), renamed("String", "String2")]
     );
     let twice =
         json!({ "tools": [{ "name": "a", "inputSchema": {} }, { "name": "a", "inputSchema": {}, "title": "A" }] });
-    assert_eq!(code("s", &twice.to_string(), Language::CSharp).notes, [Note::Twin { tool: "a".into() }]);
+    assert_eq!(code("s", &twice.to_string(), CodeLanguage::CSharp).notes, [CodeNote::Twin { tool: "a".into() }]);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use mcp_approve::capability::codegen::Language;
+use mcp_approve::capability::codegen::CodeLanguage;
 use serde_json::{Value, json};
 use tree_sitter::{Node, Parser};
 
@@ -70,7 +70,7 @@ fn what_is_generated_in_csharp_is_csharp() {
     assert_ne!(faults("class A { int x }"), [""; 0], "and what is missing");
     for manifest in real().into_iter().chain(odd()).chain([large()]) {
         let server = &manifest.server;
-        assert_eq!(faults(&manifest.code(Language::CSharp)), [""; 0], "{server}");
+        assert_eq!(faults(&manifest.code(CodeLanguage::CSharp)), [""; 0], "{server}");
     }
 }
 
@@ -78,7 +78,7 @@ fn what_is_generated_in_csharp_is_csharp() {
 fn a_call_in_csharp_asks_for_its_evidence() {
     let mut total = 0;
     for manifest in real().into_iter().chain(odd()) {
-        let code = manifest.code(Language::CSharp);
+        let code = manifest.code(CodeLanguage::CSharp);
         let [tools, calls, uses] =
             [">.Name => ", "> evidence,", "evidence.Use(Runner, args);"].map(|part| code.matches(part).count());
         assert_eq!((calls, uses), (tools, tools), "{}: each tool", manifest.server);

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use mcp_approve::capability::codegen::{Language, Options, generate};
+use mcp_approve::capability::codegen::{CodeLanguage, Options, generate};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -22,8 +22,8 @@ impl Manifest {
         Self { server: server.to_owned(), tools }
     }
 
-    pub fn code(&self, language: Language) -> String {
-        generate(&self.server, &self.tools, Options { language, typed: language == Language::Rust }).source
+    pub fn code(&self, language: CodeLanguage) -> String {
+        generate(&self.server, &self.tools, Options { language, typed: language == CodeLanguage::Rust }).source
     }
 }
 

@@ -1,10 +1,10 @@
 //! JSON Schema to types: every row of the lattice's table, what schemas say around it, and what makes two of them one type.
 
-use mcp_approve::capability::shape::{Shape, Shown, Type, is_within, shown};
+use mcp_approve::capability::shape::{Shape, ShownShape, Type, is_within, shown};
 use serde_json::{Value, json};
 
 fn read(schema: &Value) -> String {
-    shown(&Shape::read(schema).of, Shown { chars: 400, depth: 20 })
+    shown(&Shape::read(schema).of, ShownShape { chars: 400, depth: 20 })
 }
 
 #[test]

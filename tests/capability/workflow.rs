@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use mcp_approve::capability::set::{Capability, Caps};
-use mcp_approve::capability::workflow::{Breach, Checked, NoWorkflow, Workflow};
+use mcp_approve::capability::workflow::{Breach, CheckedWorkflow, NoWorkflow, Workflow};
 
 fn caps(names: &[&str]) -> Caps {
     let one = |name: &&str| Capability { name: (*name).into(), arguments: "any".into(), result: "any".into() };
     Caps::Of(names.iter().map(one).collect())
 }
 
-fn checked<T>(text: &str, see: impl Fn(Checked<'_>) -> T) -> T {
+fn checked<T>(text: &str, see: impl Fn(CheckedWorkflow<'_>) -> T) -> T {
     let manifests = BTreeMap::from([
         ("files".to_owned(), caps(&["read", "write", "delete"])),
         ("web".to_owned(), caps(&["fetch"])),

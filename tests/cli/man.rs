@@ -4,7 +4,7 @@
 
 use clap::{Arg, Command, CommandFactory as _};
 use mcp_approve::cli::args::Cli;
-use mcp_approve::cli::help::{Block, blocks};
+use mcp_approve::cli::help::{HelpBlock, blocks};
 use mcp_approve::cli::help::{TOPICS, topic};
 
 /// Each page's file name and text.
@@ -74,11 +74,11 @@ fn of_topic(name: &str) -> String {
     let mut page = head(&format!("mcp-approve-{name}"), 7, about) + ".SH DESCRIPTION\n";
     for block in blocks(&text).into_iter().skip(1) {
         page += &match block {
-            Block::Heading(text) => format!(".SH {}\n", line(&text.to_uppercase())),
-            Block::Paragraph(text) => format!(".PP\n{}\n", line(&text)),
-            Block::Item(text) => format!(".IP \\(bu 2\n{}\n", line(&text)),
-            Block::Code(lines) => unfilled(lines.iter().map(String::as_str)),
-            Block::Table(rows) => rows.iter().skip(1).fold(String::new(), |rows, cells| {
+            HelpBlock::Heading(text) => format!(".SH {}\n", line(&text.to_uppercase())),
+            HelpBlock::Paragraph(text) => format!(".PP\n{}\n", line(&text)),
+            HelpBlock::Item(text) => format!(".IP \\(bu 2\n{}\n", line(&text)),
+            HelpBlock::Code(lines) => unfilled(lines.iter().map(String::as_str)),
+            HelpBlock::Table(rows) => rows.iter().skip(1).fold(String::new(), |rows, cells| {
                 let rest: Vec<String> = cells[1..].iter().map(|cell| line(cell)).collect();
                 rows + &format!(".TP\n{}\n{}\n", line(&cells[0]), rest.join("\n.br\n"))
             }),

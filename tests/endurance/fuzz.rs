@@ -7,7 +7,7 @@ use mcp_approve::policy::parse;
 use mcp_approve::text::plain::visible;
 use mcp_approve::text::row::{Row, Tone};
 use mcp_approve::wire::line::Line;
-use mcp_approve::wire::message::{self, Beyond, Cutter, Piece};
+use mcp_approve::wire::message::{self, BeyondCap, Cutter, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -47,7 +47,7 @@ pub fn crashes(run: &Run) -> Measured {
 fn line(chance: &mut Chance) {
     let alphabet = [b'\n', b'\r', b'{', b'"', b'x', 0, 0xff];
     let bytes: Vec<u8> = (0..chance.below(120)).map(|_| *chance.of(&alphabet)).collect();
-    let mut cutter = Cutter::new(16 + chance.below(60), *chance.of(&[Beyond::Drop, Beyond::Stream]));
+    let mut cutter = Cutter::new(16 + chance.below(60), *chance.of(&[BeyondCap::Drop, BeyondCap::Stream]));
     let (mut rest, mut out, mut dropped) = (&bytes[..], Vec::new(), false);
     while !rest.is_empty() {
         let (now, later) = rest.split_at((1 + chance.below(20)).min(rest.len()));

@@ -1,6 +1,6 @@
 //! The text behind what is shown: reads the escapes of `text::plain` back, so that tests can say that nothing was lost.
 
-use mcp_approve::text::plain::{Edges, Piece, segment};
+use mcp_approve::text::plain::{Edges, TextPiece, segment};
 
 const OPEN: char = '⟨';
 const CLOSE: char = '⟩';
@@ -43,7 +43,7 @@ fn decoded(inside: &str) -> Option<char> {
 }
 
 /// Shows a text on as many lines as it has.
-pub fn lines(text: &str) -> Vec<Vec<Piece>> {
+pub fn lines(text: &str) -> Vec<Vec<TextPiece>> {
     text.split_inclusive('\n').map(|line| segment(line, Edges::Block)).collect()
 }
 

@@ -3,7 +3,7 @@
 use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::home::agreed::Known;
-use mcp_approve::home::agreed_file::{Offer, read, write};
+use mcp_approve::home::agreed_file::{AgreementOffer, read, write};
 use mcp_approve::pins::agreed::{Kept, Standing};
 use mcp_approve::pins::reading::Server;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ fn a_file_is_taken_whole_or_refused_with_every_problem() {
     };
     let refused = |lines: &[Value]| -> String {
         read(&json!({ "version": 1, "agreed": lines }).to_string())
-            .map(|offers: Vec<Offer>| offers.len())
+            .map(|offers: Vec<AgreementOffer>| offers.len())
             .unwrap_err()
             .to_string()
     };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
 
-use mcp_approve::capability::codegen::Language;
+use mcp_approve::capability::codegen::CodeLanguage;
 use serde_json::Value;
 
 #[path = "../capability/manifests.rs"]
@@ -46,7 +46,7 @@ fn what_is_generated_in_rust_compiles_against_serde() {
     let mut root = String::from("#![allow(dead_code)]\n");
     let manifests: Vec<Manifest> = real().into_iter().chain(odd()).collect();
     for (at, manifest) in manifests.iter().enumerate() {
-        fs::write(folder.path().join(format!("server{at}.rs")), manifest.code(Language::Rust)).unwrap();
+        fs::write(folder.path().join(format!("server{at}.rs")), manifest.code(CodeLanguage::Rust)).unwrap();
         root.push_str(&format!("pub mod server{at};\n"));
     }
     let file = folder.path().join("lib.rs");

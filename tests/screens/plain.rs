@@ -78,7 +78,7 @@ fn what_we_did_not_write_does_not_decode() {
     }
 }
 
-fn text(pieces: &[mcp_approve::text::plain::Piece]) -> String {
+fn text(pieces: &[mcp_approve::text::plain::TextPiece]) -> String {
     pieces.iter().map(|piece| piece.text.as_str()).collect()
 }
 

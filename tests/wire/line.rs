@@ -1,11 +1,11 @@
 //! Cutting: what comes out depends on the bytes, never on where chunks end; and what is said of a line that was dropped.
 
-use mcp_approve::wire::message::{Beyond, Cutter, Piece, overlong};
+use mcp_approve::wire::message::{BeyondCap, Cutter, Piece, overlong};
 
 use super::refused;
 
 /// The pieces of a transcript in words; a streamed line's pieces joined, since where they part is the chunks' doing.
-fn cut(chunks: &[&[u8]], cap: usize, beyond: Beyond) -> Vec<String> {
+fn cut(chunks: &[&[u8]], cap: usize, beyond: BeyondCap) -> Vec<String> {
     let (mut words, mut streamed) = (Vec::new(), None::<Vec<u8>>);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut cutter = Cutter::new(cap, beyond);
@@ -36,14 +36,14 @@ fn chunks_do_not_change_what_is_cut() {
     let transcript = b"one\n\ntwelve chars\r\nexactly-ten\n0123456789\ntail";
     let table = [
         (
-            Beyond::Drop,
+            BeyondCap::Drop,
             vec![
                 r#"line "one\n""#, r#"line "\n""#, "overlong 13 twelve chars\r", "overlong 11 exactly-ten",
                 r#"line "0123456789\n""#, "tail tail",
             ],
         ),
         (
-            Beyond::Stream,
+            BeyondCap::Stream,
             vec![
                 r#"line "one\n""#, r#"line "\n""#, r#"streamed "twelve chars\r\n""#, r#"streamed "exactly-ten\n""#,
                 r#"line "0123456789\n""#, "tail tail",
@@ -67,7 +67,7 @@ fn chunks_do_not_change_what_is_cut() {
 fn a_dropped_line_leaves_its_head_only() {
     let long = [b"x".repeat(9000), b"\n".to_vec()].concat();
     let mut found = Vec::new();
-    let mut cutter = Cutter::new(100, Beyond::Drop);
+    let mut cutter = Cutter::new(100, BeyondCap::Drop);
     for chunk in long.chunks(70) {
         cutter.feed(chunk, &mut |piece| {
             if let Piece::Overlong { head, bytes } = piece {

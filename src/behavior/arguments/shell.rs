@@ -121,7 +121,7 @@ fn cut(text: &str) -> Option<Vec<Command>> {
     if text.len() > MAX_BYTES {
         return None;
     }
-    let mut cutter = Cutter { text, commands: vec![Command::default()], ..Cutter::default() };
+    let mut cutter = ShellCutter { text, commands: vec![Command::default()], ..ShellCutter::default() };
     while cutter.at < text.len() {
         cutter.step();
     }
@@ -131,7 +131,7 @@ fn cut(text: &str) -> Option<Vec<Command>> {
 }
 
 #[derive(Default)]
-struct Cutter<'a> {
+struct ShellCutter<'a> {
     text: &'a str,
     at: usize,
     commands: Vec<Command>,
@@ -143,7 +143,7 @@ struct Cutter<'a> {
     open: Vec<(u8, bool, usize)>,
 }
 
-impl Cutter<'_> {
+impl ShellCutter<'_> {
     fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }

@@ -44,7 +44,7 @@ pub struct Places {
 pub type PathStates = BTreeMap<String, Arc<PathState>>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum PathVerdict {
     In,
     /// What is agreed to already, and makes it pass.
     Agreed(Agreement),
@@ -80,26 +80,26 @@ pub(super) fn judge<'a>(
     places: &'a Places,
     roots: &'a [String],
     agreed: &Agreements,
-) -> Verdict {
-    let Some(real) = &path_state.real else { return Verdict::Words };
+) -> PathVerdict {
+    let Some(real) = &path_state.real else { return PathVerdict::Words };
     match path_state.kind {
         PathKind::File | PathKind::Folder => {}
         PathKind::Missing if !must_exist => {}
-        PathKind::Missing | PathKind::Other => return Verdict::Words,
+        PathKind::Missing | PathKind::Other => return PathVerdict::Words,
     }
     if places.holds(real, roots.iter().map(String::as_str)) {
-        return Verdict::In;
+        return PathVerdict::In;
     }
     let file = Agreement::of_server(What::File, real.as_str());
     if agreed.contains(&file) {
-        return Verdict::Agreed(file);
+        return PathVerdict::Agreed(file);
     }
     let is_own = places.own.iter().any(|own| is_in(real, own));
     let folder = agreed
         .iter()
         .find(|one| one.what == What::Folder && !is_own && places.may_be_place(&one.value) && is_in(real, &one.value));
     if let Some(folder) = folder {
-        return Verdict::Agreed(folder.clone());
+        return PathVerdict::Agreed(folder.clone());
     }
     // A folder of many projects is agreed to as itself, and not with what is in it.
     let parent = match path_state.kind {
@@ -108,8 +108,8 @@ pub(super) fn judge<'a>(
     };
     let nearest = path_state.project.as_deref().filter(|project| places.may_be_place(project)).or(parent);
     match nearest.filter(|folder| places.may_be_place(folder)) {
-        Some(folder) => Verdict::New(Agreement::of_server(What::Folder, folder)),
-        None => Verdict::New(file),
+        Some(folder) => PathVerdict::New(Agreement::of_server(What::Folder, folder)),
+        None => PathVerdict::New(file),
     }
 }
 

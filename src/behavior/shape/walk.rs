@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::address::{self, Address, Bare};
 use super::form::{self, StatementForm, Takes};
 use super::key::{Key, Keys, Role, Roles};
-use super::place::{self, PathStates, Places, Verdict};
+use super::place::{self, PathStates, PathVerdict, Places};
 use crate::behavior::agreed::{Agreement, Agreements, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::named::visit;
@@ -190,7 +190,7 @@ struct NewFinder<'a> {
 
 /// Where a leaf is: the parameter at the top, its own key, and what that says.
 #[derive(Clone, Copy)]
-struct At<'n> {
+struct Position<'n> {
     top: &'n str,
     name: &'n str,
     key: Key,
@@ -206,7 +206,7 @@ impl<'a> NewFinder<'a> {
             if let Some(roles) = top.map(|top| self.keys.roles(top)).filter(|roles| roles.has(Role::Text)) {
                 key.roles = roles;
             }
-            let at = At { top: top.unwrap_or(name), name, key, declared };
+            let at = Position { top: top.unwrap_or(name), name, key, declared };
             self.below(&in_pointer(name), |walk| walk.value(at, &below, value, depth + 1));
             if self.leaves == 0 {
                 return;
@@ -214,7 +214,7 @@ impl<'a> NewFinder<'a> {
         }
     }
 
-    fn value(&mut self, at: At<'_>, place: &Schemas<'a>, value: &Value, depth: usize) {
+    fn value(&mut self, at: Position<'_>, place: &Schemas<'a>, value: &Value, depth: usize) {
         self.leaves = self.leaves.saturating_sub(1);
         if self.leaves == 0 || depth > DEEPEST {
             return self.shape.asks(&self.pointer, "more than is read of one call");
@@ -247,7 +247,7 @@ impl<'a> NewFinder<'a> {
         }
     }
 
-    fn string(&mut self, at: At<'_>, place: &Schemas<'a>, text: &str, value: &Value) {
+    fn string(&mut self, at: Position<'_>, place: &Schemas<'a>, text: &str, value: &Value) {
         match self.text.checked_sub(text.len()) {
             Some(left) => self.text = left,
             None => return self.shape.asks(&self.pointer, "more text than is read of one call"),
@@ -302,7 +302,7 @@ impl<'a> NewFinder<'a> {
 
     /// Whether the schema lists this text among values of which one is an act, and it is not known to read. Of kinds of
     /// things a few have the name of an act: `init` among the symbols of a language.
-    fn chooses_an_act(&mut self, at: At<'_>, place: &Schemas<'a>, text: &str) -> bool {
+    fn chooses_an_act(&mut self, at: Position<'_>, place: &Schemas<'a>, text: &str) -> bool {
         let listed = place.iter().filter_map(|schema| schema.get("enum")?.as_array()).flatten();
         let (mut all, mut acts) = (0, 0);
         for value in listed.filter_map(Value::as_str) {
@@ -313,7 +313,7 @@ impl<'a> NewFinder<'a> {
         acts > 0 && !are_kinds && !choice::is_known_read(text)
     }
 
-    fn path(&mut self, at: At<'_>, text: &str, value: &Value) {
+    fn path(&mut self, at: Position<'_>, text: &str, value: &Value) {
         let is_plain = text.len() <= LONGEST
             && !text.contains(['*', '?', '[', '{', '$', '`', '\\', '\n', '\r', '\0', '|', '<', '>', '%', ';', '&'])
             && !text.split(char::is_whitespace).any(|word| word.starts_with('-') && word != "-")
@@ -333,7 +333,7 @@ impl<'a> NewFinder<'a> {
         self.look(at, text, value);
     }
 
-    fn look(&mut self, at: At<'_>, path: &str, value: &Value) {
+    fn look(&mut self, at: Position<'_>, path: &str, value: &Value) {
         let pointer = self.pointer.clone();
         if base::is_relative(path) && !self.bases().leave(&pointer) {
             return self.new_value(at, value);
@@ -342,12 +342,12 @@ impl<'a> NewFinder<'a> {
         let Some(path_state) = self.known.path_states.get(path) else { return self.new_value(at, value) };
         let must_exist = !self.keys.is_curated;
         match place::judge(path_state, must_exist, self.known.places, self.known.roots, self.known.agreed) {
-            Verdict::In => self.explained("a path in a place"),
-            Verdict::Agreed(one) => self.used(one, "a path that was agreed to"),
-            Verdict::New(one) => {
+            PathVerdict::In => self.explained("a path in a place"),
+            PathVerdict::Agreed(one) => self.used(one, "a path that was agreed to"),
+            PathVerdict::New(one) => {
                 self.finds(one.says(), Some(one), None);
             }
-            Verdict::Words => self.new_value(at, value),
+            PathVerdict::Words => self.new_value(at, value),
         }
     }
 
@@ -356,7 +356,7 @@ impl<'a> NewFinder<'a> {
         self.bases.get_or_insert_with(|| Bases::of(self.arguments))
     }
 
-    fn host(&mut self, at: At<'_>, host: String, value: &Value) {
+    fn host(&mut self, at: Position<'_>, host: String, value: &Value) {
         let one = Agreement::of_server(What::Host, host);
         if self.keys.given.hosts.contains(&one.value) {
             self.explained("an address on a host of our list");
@@ -372,7 +372,7 @@ impl<'a> NewFinder<'a> {
     }
 
     /// A value that no role proves: agreed to as it is or by its kind, or new.
-    fn new_value(&mut self, at: At<'_>, value: &Value) {
+    fn new_value(&mut self, at: Position<'_>, value: &Value) {
         let text = value.to_string();
         let is_long = text.len() > LONGEST;
         let any = self.about(at, What::Text, "");
@@ -411,7 +411,7 @@ impl<'a> NewFinder<'a> {
         self.pointer.truncate(end);
     }
 
-    fn agreed_or_new(&mut self, at: At<'_>, one: Agreement, says: String) {
+    fn agreed_or_new(&mut self, at: Position<'_>, one: Agreement, says: String) {
         let any = self.about(at, What::Text, "");
         if let Some(agreed) = [&one, &any].into_iter().find(|one| self.known.agreed.contains(one)) {
             return self.used(agreed.clone(), "a statement that was agreed to");
@@ -420,7 +420,7 @@ impl<'a> NewFinder<'a> {
     }
 
     /// What a statement reads: each may have been agreed to with another statement.
-    fn sources(&mut self, at: At<'_>, head: &str, all: &[String]) {
+    fn sources(&mut self, at: Position<'_>, head: &str, all: &[String]) {
         let any = self.about(at, What::Text, "");
         if self.known.agreed.contains(&any) {
             return self.used(any, "a statement that was agreed to");
@@ -455,7 +455,7 @@ impl<'a> NewFinder<'a> {
         self.known.agreed.iter().filter(|other| other.is_like(one) && kind_of(other) == Some(kind)).count()
     }
 
-    fn about(&self, at: At<'_>, what: What, value: impl Into<String>) -> Agreement {
+    fn about(&self, at: Position<'_>, what: What, value: impl Into<String>) -> Agreement {
         let words = self.pointer.split('/').map(|word| if base::is_index(word) { "*" } else { word });
         Agreement {
             what,

@@ -18,7 +18,7 @@ const SPEAKS: f32 = 0.12;
 
 /// A linear model: a word's weight speaks for a change where it is positive, for a read where it is negative.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Model {
+pub struct LearnedModel {
     pub weights: HashMap<Cow<'static, str>, f32>,
     /// At or below this sum it only reads, where the description is explained to its end.
     pub reads: f32,
@@ -30,7 +30,7 @@ pub struct Model {
     pub changes: f32,
 }
 
-impl Model {
+impl LearnedModel {
     /// Makes a model of weights. It has no bias: what is unknown weighs nothing.
     pub fn new(weights: HashMap<Cow<'static, str>, f32>) -> Self {
         Self { weights, reads: f32::MIN, surely_reads: f32::MIN, may_read: f32::MIN, changes: f32::MAX }
@@ -149,4 +149,5 @@ pub fn features(tool: &Tool) -> Vec<String> {
     features
 }
 
-static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(include_str!("../../../assets/learned.txt")));
+static MODEL: LazyLock<LearnedModel> =
+    LazyLock::new(|| LearnedModel::read(include_str!("../../../assets/learned.txt")));

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::Note;
+use super::CodeNote;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use crate::capability::names::{Taken, csharp_literal, filled, lines, plain, reserved, type_name};
-use crate::capability::shape::Format;
+use crate::capability::shape::TextFormat;
 
 const HEAD: &str = include_str!("../../../assets/head.cs");
 
@@ -21,7 +21,7 @@ const UNION: &str = include_str!("../../../assets/union.cs");
 
 const TOOLS: &str = include_str!("../../../assets/tools.cs");
 
-pub fn source(plan: &Plan, notes: &[Note]) -> String {
+pub fn source(plan: &Plan, notes: &[CodeNote]) -> String {
     let name = &plan.name;
     let mut out = format!(
         "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
@@ -162,11 +162,11 @@ fn rendered(of: &Use) -> String {
         Use::Boolean => "bool",
         Use::Integer => "long",
         Use::Number => "double",
-        Use::Text(Some(Format::DateTime)) => "DateTimeOffset",
-        Use::Text(Some(Format::Date)) => "DateOnly",
-        Use::Text(Some(Format::Uuid)) => "Guid",
-        Use::Text(Some(Format::Uri)) => "Uri",
-        Use::Text(Some(Format::Base64)) => "byte[]",
+        Use::Text(Some(TextFormat::DateTime)) => "DateTimeOffset",
+        Use::Text(Some(TextFormat::Date)) => "DateOnly",
+        Use::Text(Some(TextFormat::Uuid)) => "Guid",
+        Use::Text(Some(TextFormat::Uri)) => "Uri",
+        Use::Text(Some(TextFormat::Base64)) => "byte[]",
         Use::Text(_) => "string",
         Use::List(items) => return format!("IReadOnlyList<{}>", rendered(items)),
         Use::Map(values) => return format!("Dictionary<string, {}>", rendered(values)),

@@ -12,7 +12,7 @@ use crate::mcp::tool::Tool;
 use crate::wire::words::words;
 
 words! {
-    Language {
+    CodeLanguage {
         Rust = "rust",
         CSharp = "csharp",
     }
@@ -21,14 +21,14 @@ words! {
 /// What to generate beside the types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    pub language: Language,
+    pub language: CodeLanguage,
     /// Rust only: the typed interface (`assets/typed.rs`) as well, with each tool as a type of it.
     pub typed: bool,
 }
 
 /// Something that a reader of the generated code should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum CodeNote {
     /// Two tools of one name and type: the second is left out.
     Twin { tool: String },
     /// A name that had to become another, since another tool's name falls together with it.
@@ -38,7 +38,7 @@ pub enum Note {
 }
 
 /// One line, with foreign names made plain.
-impl fmt::Display for Note {
+impl fmt::Display for CodeNote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Twin { tool } | Self::Renamed { tool, .. } | Self::Cut { tool }) = self;
         let tool = plain(tool);
@@ -58,15 +58,15 @@ impl fmt::Display for Note {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generated {
     pub source: String,
-    pub notes: Vec<Note>,
+    pub notes: Vec<CodeNote>,
 }
 
 /// Generates the code of one server. `server` is its name, foreign text.
 pub fn generate(server: &str, tools: &[Tool], options: Options) -> Generated {
     let (plan, notes) = plan::plan(server, tools, options.language);
     let source = match options.language {
-        Language::Rust => rust::source(&plan, &notes, options.typed),
-        Language::CSharp => csharp::source(&plan, &notes),
+        CodeLanguage::Rust => rust::source(&plan, &notes, options.typed),
+        CodeLanguage::CSharp => csharp::source(&plan, &notes),
     };
     Generated { source, notes }
 }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Language, Note};
+use super::{CodeLanguage, CodeNote};
 use crate::capability::names::{Taken, reserved, snake, type_name};
 use crate::capability::set::Capability;
-use crate::capability::shape::{Doc, Format, Record, Shape, Type};
+use crate::capability::shape::{Doc, Record, Shape, TextFormat, Type};
 use crate::mcp::tool::Tool;
 
 #[derive(Debug)]
@@ -69,7 +69,7 @@ pub enum Use {
     Boolean,
     Integer,
     Number,
-    Text(Option<Format>),
+    Text(Option<TextFormat>),
     List(Box<Use>),
     Map(Box<Use>),
     Nullable(Box<Use>),
@@ -78,12 +78,12 @@ pub enum Use {
     Again(String),
 }
 
-pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note>) {
+pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<CodeNote>) {
     let name = type_name(server, "Server");
     // The names that the generated items take, before any type within a schema does.
     let (names, result, able) = match language {
-        Language::Rust => ("rust", "Success", "Can"),
-        Language::CSharp => ("csharp", "Result", "ICan"),
+        CodeLanguage::Rust => ("rust", "Success", "Can"),
+        CodeLanguage::CSharp => ("csharp", "Result", "ICan"),
     };
     let mut planner = Planner { taken: Taken::with(&reserved(names)), types: Vec::new(), known: BTreeMap::new() };
     let own = ["Caps", "Guarded", "Handlers", "Tools"].map(|end| format!("{name}{end}"));
@@ -95,7 +95,7 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
     let mut planned = Vec::new();
     for tool in tools {
         if !seen.insert(Capability::of(tool)) {
-            notes.push(Note::Twin { tool: tool.name.clone() });
+            notes.push(CodeNote::Twin { tool: tool.name.clone() });
             continue;
         }
         let wanted = type_name(&tool.name, "Tool");
@@ -104,7 +104,7 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
         };
         let pascal = planner.taken.take_with(&wanted, all);
         if pascal != wanted {
-            notes.push(Note::Renamed { tool: tool.name.clone(), name: pascal.clone() });
+            notes.push(CodeNote::Renamed { tool: tool.name.clone(), name: pascal.clone() });
         }
         planned.push((tool, pascal));
     }
@@ -112,7 +112,7 @@ pub fn plan(server: &str, tools: &[Tool], language: Language) -> (Plan, Vec<Note
         let arguments = Shape::read(&tool.input_schema);
         let answer = tool.output_schema.as_ref().map(Shape::read);
         if arguments.cut || answer.as_ref().is_some_and(|shape| shape.cut) {
-            notes.push(Note::Cut { tool: tool.name.clone() });
+            notes.push(CodeNote::Cut { tool: tool.name.clone() });
         }
         PlannedTool {
             wire: tool.name.clone(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Note;
+use super::CodeNote;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use crate::capability::names::{Taken, filled, identifier, lines, plain, reserved, rust_literal, snake};
 
@@ -19,7 +19,7 @@ fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> 
 }
 "#;
 
-pub fn source(plan: &Plan, notes: &[Note], typed: bool) -> String {
+pub fn source(plan: &Plan, notes: &[CodeNote], typed: bool) -> String {
     let mut body = String::from(ERROR);
     for planned in &plan.types {
         body.push('\n');

@@ -9,5 +9,5 @@ mod show;
 mod types;
 
 pub use order::is_within;
-pub use show::{Shown, fields, shown};
-pub use types::{Doc, Field, Format, Record, Shape, Tagged, Type};
+pub use show::{ShownShape, fields, shown};
+pub use types::{Doc, Field, Record, Shape, Tagged, TextFormat, Type};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::types::{Doc, Field, Format, Record, Shape, Type, meet, size, union};
+use super::types::{Doc, Field, Record, Shape, TextFormat, Type, meet, size, union};
 
 /// Schema nodes that are read of one document, each `$ref` followed anew.
 const MAX_NODES: usize = 20_000;
@@ -240,18 +240,18 @@ fn choice(values: &[Value]) -> Type {
     }
 }
 
-fn format(schema: &Map<String, Value>) -> Option<Format> {
+fn format(schema: &Map<String, Value>) -> Option<TextFormat> {
     if schema.get("contentEncoding").and_then(Value::as_str) == Some("base64") {
-        return Some(Format::Base64);
+        return Some(TextFormat::Base64);
     }
     match schema.get("format")?.as_str()? {
-        "idn-email" => Some(Format::Email),
-        "idn-hostname" => Some(Format::Hostname),
-        "url" | "iri" => Some(Format::Uri),
-        "byte" => Some(Format::Base64),
+        "idn-email" => Some(TextFormat::Email),
+        "idn-hostname" => Some(TextFormat::Hostname),
+        "url" | "iri" => Some(TextFormat::Uri),
+        "byte" => Some(TextFormat::Base64),
         // No format of JSON Schema, but our word for the encoding.
         "base64" => None,
-        word => Format::from_word(word),
+        word => TextFormat::from_word(word),
     }
 }
 

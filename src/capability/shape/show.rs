@@ -8,16 +8,16 @@ use crate::capability::names::pascal;
 
 /// How a type is shown to people.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub struct ShownShape {
     /// A type longer than this many characters is `…`.
     pub chars: usize,
     pub depth: usize,
 }
 
 /// The type of one property or result in Rust notation. Foreign names in it are raw.
-pub fn shown(of: &Type, within: Shown) -> String {
+pub fn shown(of: &Type, within: ShownShape) -> String {
     let Some(deeper) = within.depth.checked_sub(1) else { return "…".to_owned() };
-    let inner = |of: &Type| shown(of, Shown { depth: deeper, ..within });
+    let inner = |of: &Type| shown(of, ShownShape { depth: deeper, ..within });
     let text = match of {
         Type::Any => "Value".to_owned(),
         Type::Never => "!".to_owned(),
@@ -28,12 +28,12 @@ pub fn shown(of: &Type, within: Shown) -> String {
         Type::Text(_) => "String".to_owned(),
         Type::List(items) => format!("Vec<{}>", inner(items)),
         Type::Map(values) => format!("HashMap<String, {}>", inner(values)),
-        Type::Record(record) => shown_record(record, Shown { depth: deeper, ..within }),
+        Type::Record(record) => shown_record(record, ShownShape { depth: deeper, ..within }),
         Type::Choice(values) => variants(values),
         Type::Union(parts) => bounded(parts.iter().map(inner), " | ", within.chars),
         Type::Tagged(tagged) => {
             let variant = |(text, record): &(String, Record)| {
-                format!("{} {}", pascal(text), shown_record(record, Shown { depth: deeper, ..within }))
+                format!("{} {}", pascal(text), shown_record(record, ShownShape { depth: deeper, ..within }))
             };
             bounded(tagged.variants.iter().map(variant), " | ", within.chars)
         }
@@ -52,14 +52,14 @@ pub fn shown(of: &Type, within: Shown) -> String {
 }
 
 /// The fields of a record as `name: Type`, each as it is asked for.
-pub fn fields(record: &Record, within: Shown) -> impl Iterator<Item = String> {
+pub fn fields(record: &Record, within: ShownShape) -> impl Iterator<Item = String> {
     record.fields.iter().map(move |field| {
         let of = shown(&field.of, within);
         if field.required { format!("{}: {of}", field.name) } else { format!("{}: Option<{of}>", field.name) }
     })
 }
 
-fn shown_record(record: &Record, within: Shown) -> String {
+fn shown_record(record: &Record, within: ShownShape) -> String {
     format!("{{ {} }}", bounded(fields(record, within), ", ", within.chars))
 }
 

@@ -16,7 +16,7 @@ pub enum Type {
     Boolean,
     Integer,
     Number,
-    Text(Option<Format>),
+    Text(Option<TextFormat>),
     List(Box<Type>),
     /// An object whose keys are free, and whose values have this type.
     Map(Box<Type>),
@@ -65,7 +65,7 @@ pub struct Tagged {
 
 words! {
     /// A format of JSON Schema 2020-12 (section 7.3) that a language has a type for, or that says what a text is.
-    Format {
+    TextFormat {
         DateTime = "date-time",
         Date = "date",
         Time = "time",

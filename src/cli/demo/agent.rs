@@ -60,7 +60,7 @@ struct Step {
     otherwise: Option<Box<Step>>,
 }
 
-enum Event {
+enum DemoEvent {
     Line(String),
     /// The server's pipe ended.
     Closed,
@@ -84,15 +84,15 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
     thread::spawn(move || {
         let lines = BufReader::new(from).lines().map_while(Result::ok);
         // The agent may have ended already.
-        let _ = lines.map(Event::Line).chain([Event::Closed]).try_for_each(|event| sender.send(event));
+        let _ = lines.map(DemoEvent::Line).chain([DemoEvent::Closed]).try_for_each(|event| sender.send(event));
     });
     thread::spawn(move || {
         // An error on stdin is an end, too.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
-        let _ = leave.send(Event::Leave);
+        let _ = leave.send(DemoEvent::Leave);
     });
     let lived =
-        Agent { to, diary, next: 0, waiting: BTreeMap::new(), errands: Vec::new(), begun: 0 }.live(story, &events);
+        DemoAgent { to, diary, next: 0, waiting: BTreeMap::new(), errands: Vec::new(), begun: 0 }.live(story, &events);
     if wait_for(&mut server, END_LIMIT).map_err(failed)?.is_none() {
         server.kill().map_err(failed)?;
         return Ok(ExitCode::FAILURE);
@@ -120,7 +120,7 @@ fn story(work: &Path) -> Result<Story, Error> {
 }
 
 /// The client: requests in flight, and errands with how far each has come.
-struct Agent {
+struct DemoAgent {
     to: ChildStdin,
     diary: File,
     next: u64,
@@ -130,10 +130,10 @@ struct Agent {
     begun: usize,
 }
 
-impl Agent {
+impl DemoAgent {
     /// Does the handshake, begins the errands one by one and stays until it has to leave. It fails if the server ends
     /// first. Dropping the agent closes the pipe.
-    fn live(mut self, story: Story, events: &Receiver<Event>) -> io::Result<ExitCode> {
+    fn live(mut self, story: Story, events: &Receiver<DemoEvent>) -> io::Result<ExitCode> {
         let client = json!({ "name": "demo-agent", "version": env!("CARGO_PKG_VERSION") });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
         self.ask(None, "initialize", &hello)?;
@@ -142,7 +142,7 @@ impl Agent {
         loop {
             let has_more = self.begun < self.errands.len();
             match events.recv_timeout(if has_more { PAUSE } else { idle(read) }) {
-                Ok(Event::Line(line)) => {
+                Ok(DemoEvent::Line(line)) => {
                     let message: Value = serde_json::from_str(&line)?;
                     match message["id"].as_u64().and_then(|id| Some((id, self.waiting.remove(&id)?))) {
                         Some((0, _)) => {
@@ -158,11 +158,11 @@ impl Agent {
                         Some((_, None)) | None => {}
                     }
                 }
-                Ok(Event::Closed) => {
+                Ok(DemoEvent::Closed) => {
                     self.note("The server is gone.")?;
                     return Ok(ExitCode::FAILURE);
                 }
-                Ok(Event::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
+                Ok(DemoEvent::Leave) | Err(RecvTimeoutError::Disconnected) => return self.leave(),
                 Err(RecvTimeoutError::Timeout) if has_more => {
                     self.begun += 1;
                     self.go_on(self.begun - 1)?;

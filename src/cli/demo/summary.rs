@@ -55,7 +55,7 @@ pub(super) fn write(before: &Workspace, after: &Workspace, here: Here<'_>, out: 
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Edit {
+struct DemoEdit {
     edited_from: Option<IgnoredAny>,
 }
 
@@ -68,7 +68,7 @@ fn section(title: &str, calls: &[&Fields<'_>], out: &mut dyn Write) -> io::Resul
         let [ticket, tool, badge, by] =
             [&call.ticket, &call.tool, &call.badge, &call.by].map(|text| text.as_deref().unwrap_or("-"));
         let reason = call.why().reason.filter(|_| call.verdict() == Some(VerdictWord::Deny));
-        let remark = match (call.detail::<Edit>().unwrap_or_default().edited_from, reason) {
+        let remark = match (call.detail::<DemoEdit>().unwrap_or_default().edited_from, reason) {
             (Some(_), _) => ", edited before it ran".to_owned(),
             (None, Some(reason)) => format!(": {}", visible(&reason)),
             (None, None) => String::new(),

@@ -25,7 +25,7 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::{counted, grouped};
 
-type Signatures = BTreeMap<Capability, String>;
+type SignatureTexts = BTreeMap<Capability, String>;
 
 pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Write) -> Exit {
     let caps = Caps::of_tools(&manifest.tools);
@@ -82,19 +82,19 @@ pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Exit {
     Ok(if difference.is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn signatures(tools: &[Tool]) -> Signatures {
+fn signatures(tools: &[Tool]) -> SignatureTexts {
     tools.iter().map(|tool| (Capability::of(tool), types::signature(tool))).collect()
 }
 
-fn shown(one: &Capability, signatures: &Signatures) -> String {
+fn shown(one: &Capability, signatures: &SignatureTexts) -> String {
     visible(signatures.get(one).unwrap_or(&one.name))
 }
 
-fn row(one: &Capability, signatures: &Signatures) -> Value {
+fn row(one: &Capability, signatures: &SignatureTexts) -> Value {
     json!({ "name": one.name, "arguments": one.arguments, "result": one.result, "signature": signatures.get(one) })
 }
 
-fn print(caps: &Caps, signatures: &Signatures, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
+fn print(caps: &Caps, signatures: &SignatureTexts, as_json: bool, out: &mut dyn Write) -> io::Result<()> {
     let all: Vec<&Capability> = caps.listed().into_iter().flatten().collect();
     if as_json {
         return json_rows(all.iter().map(|one| row(one, signatures)), JsonForm::Array, out);
@@ -106,7 +106,7 @@ fn print(caps: &Caps, signatures: &Signatures, as_json: bool, out: &mut dyn Writ
 }
 
 /// Tools by server and name.
-type Servers = BTreeMap<String, BTreeMap<String, Granted>>;
+type GrantedServers = BTreeMap<String, BTreeMap<String, Granted>>;
 
 /// One tool of one server.
 struct Granted {
@@ -168,9 +168,9 @@ pub(super) fn from_log(options: &CapsOptions, here: Here<'_>, out: &mut dyn Writ
 }
 
 /// Every tool of the servers asked for, by server and name, with how often it ran.
-fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Servers, Error> {
+fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<GrantedServers, Error> {
     places.check_state()?;
-    let mut servers: Servers = BTreeMap::new();
+    let mut servers: GrantedServers = BTreeMap::new();
     let Some(store) = PinStore::open_existing(&places.pins_db())? else { return Ok(servers) };
     let is_wanted = |server: &str| options.server.as_deref().is_none_or(|wanted| wanted == server);
     for known in store.tools()? {
@@ -202,7 +202,7 @@ fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<Serv
 }
 
 /// The definitions that were used, as `--scope` takes them.
-fn scope(servers: &Servers, out: &mut dyn Write) -> Exit {
+fn scope(servers: &GrantedServers, out: &mut dyn Write) -> Exit {
     if servers.len() > 1 {
         let names: Vec<&str> = servers.keys().map(String::as_str).collect();
         return Err(Error::wrong(

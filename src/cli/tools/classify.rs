@@ -40,7 +40,7 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let (_, definitions) = manifest::definitions(&input)?;
     let tools: Vec<Tool> = definitions.into_iter().filter_map(|definition| read(definition, hints)).collect();
-    let mut verifier = options.verify_with.as_deref().map(Verifier::start).transpose()?;
+    let mut verifier = options.verify_with.as_deref().map(Classifier::start).transpose()?;
     let mut store = match &verifier {
         Some(_) => {
             let places = places?;
@@ -140,12 +140,12 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 const LONGEST: u64 = 64 << 10;
 
 /// A running classifier; it is ended with this.
-pub(super) struct Verifier {
+pub(super) struct Classifier {
     process: Subprocess,
     asked: usize,
 }
 
-impl Verifier {
+impl Classifier {
     pub(super) fn start(command: &str) -> Result<Self, Error> {
         let started = Subprocess::start(Command::new("sh").args(["-c", command]), LONGEST);
         let process = started.map_err(|cause| wrong(format!("the classifier could not be started: {cause}")))?;

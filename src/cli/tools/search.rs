@@ -30,7 +30,7 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
-struct Found<'t> {
+struct FoundTool<'t> {
     known: &'t StoredTool,
     hit: Hit,
     answers: Answers<'t>,
@@ -63,10 +63,10 @@ pub(super) fn run(options: &ToolsSearchOptions, here: Here<'_>, out: &mut dyn Wr
     let (hits, struck) = ranking::rank(&query, &candidates, |at| exclusions.of(&tools[at]));
     let found = |hit: Hit, exclusion| {
         let (known, answers, profile) = (&tools[hit.at], answers[hit.at], &candidates[hit.at].profile);
-        Found { known, hit, answers, profile, exclusion }
+        FoundTool { known, hit, answers, profile, exclusion }
     };
-    let mut hits: Vec<Found<'_>> = hits.into_iter().map(|hit| found(hit, None)).collect();
-    let struck: Vec<Found<'_>> = struck.into_iter().map(|(hit, why)| found(hit, Some(why))).collect();
+    let mut hits: Vec<FoundTool<'_>> = hits.into_iter().map(|hit| found(hit, None)).collect();
+    let struck: Vec<FoundTool<'_>> = struck.into_iter().map(|(hit, why)| found(hit, Some(why))).collect();
     let left_out = match struck.len() {
         0 => String::new(),
         count => {
@@ -94,7 +94,7 @@ fn policy(places: &Places) -> Result<Policy, Error> {
     Ok(Layers::of(places, None, &named).load(Keeps::Nothing))
 }
 
-fn json(Found { known, hit, answers, profile, exclusion }: &Found<'_>) -> serde_json::Value {
+fn json(FoundTool { known, hit, answers, profile, exclusion }: &FoundTool<'_>) -> serde_json::Value {
     let mut row = row::json(known, *answers, profile);
     row["score"] = json!(round(hit.score()));
     row["relevance"] = json!(round(hit.relevance));
@@ -109,7 +109,7 @@ fn round(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-fn table(hits: &[Found<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+fn table(hits: &[FoundTool<'_>], left_out: &str, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     if look.is_wide() {
         whole(hits, out)?;
     } else {
@@ -125,7 +125,7 @@ fn first(known: &StoredTool) -> Option<&str> {
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
 }
 
-fn short(Found { known, hit, exclusion, .. }: &Found<'_>) -> [Row; 6] {
+fn short(FoundTool { known, hit, exclusion, .. }: &FoundTool<'_>) -> [Row; 6] {
     let (score, says) = match exclusion {
         None => {
             (Row::of(Tone::Ours, format!("{:5.2}", hit.score())), cell(Tone::Foreign, first(known).unwrap_or_default()))
@@ -139,8 +139,8 @@ fn short(Found { known, hit, exclusion, .. }: &Found<'_>) -> [Row; 6] {
 }
 
 /// Prints each hit with its identity, its evidence, and the reason for its rank.
-fn whole(hits: &[Found<'_>], out: &mut dyn Write) -> io::Result<()> {
-    for Found { known, hit, exclusion, .. } in hits {
+fn whole(hits: &[FoundTool<'_>], out: &mut dyn Write) -> io::Result<()> {
+    for FoundTool { known, hit, exclusion, .. } in hits {
         let score = if exclusion.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
         let [server, tool, tag] = [&known.server.name, &known.tool.name, &tag(known)].map(|text| visible(text));
         writeln!(out, "{score}  {:7}  {server} / {tool}  ({tag})", known.behavior.badge().word())?;

@@ -15,7 +15,7 @@ use crate::cli::tools::agreed::whose;
 use crate::cli::tools::store;
 use crate::cli::{console, manifest};
 use crate::home::agreed::{agree, all};
-use crate::home::agreed_file::{self, Offer};
+use crate::home::agreed_file::{self, AgreementOffer};
 use crate::home::user;
 use crate::pins::PinStore;
 use crate::pins::reading::Server;
@@ -45,7 +45,7 @@ pub(super) fn export(file: &Path, server: Option<&str>, here: Here<'_>, out: &mu
 
 /// Something a file offers, for one server of this machine.
 struct Wanted<'f> {
-    offer: &'f Offer,
+    offer: &'f AgreementOffer,
     server: String,
     fingerprint: String,
 }
@@ -79,7 +79,7 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     };
     writeln!(out, "To pass unasked from now on, as {} has it:", shown(file))?;
     for (at, one) in wanted.iter().enumerate() {
-        let Offer { agreement, since, .. } = one.offer;
+        let AgreementOffer { agreement, since, .. } = one.offer;
         let of = whose(&one.server, &agreement.tool);
         writeln!(out, "{:>5}  {of}: {} (there since {since})", at + 1, visible(&agreement.says()))?;
     }
@@ -102,14 +102,14 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
 }
 
 /// What is new of the offers, how many are agreed to already, and how many are of servers that were never seen here.
-type Sorted<'f> = (Vec<Wanted<'f>>, usize, Vec<(String, usize)>);
+type SortedOffers<'f> = (Vec<Wanted<'f>>, usize, Vec<(String, usize)>);
 
 fn sorted<'f>(
-    offers: &'f [Offer],
+    offers: &'f [AgreementOffer],
     store: Option<&PinStore>,
     only: Option<&str>,
     here: Here<'_>,
-) -> Result<Sorted<'f>, Error> {
+) -> Result<SortedOffers<'f>, Error> {
     let (mut servers, mut known) = (Vec::new(), Vec::new());
     if let Some(store) = store {
         (servers, known) = (store.servers()?, all(store, here.places, here.now)?);

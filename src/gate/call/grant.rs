@@ -13,7 +13,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
-use crate::gate::grants::{self, Given, GrantArea, Grants, LONGEST};
+use crate::gate::grants::{self, GivenGrant, GrantArea, Grants, LONGEST};
 use crate::gate::held::out::Out;
 use crate::gate::held::{Held, Judged};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
@@ -39,7 +39,7 @@ pub(super) fn record(
     let dangerous = judged.danger.is_some() || danger::may_set_off_anything(&judged.behavior, held.call.name());
     let dangerous = area == GrantArea::Declared && dangerous;
     let given =
-        Given { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who, until };
+        GivenGrant { call: &held.call, ticket: &held.ticket, definition, area, dangerous, who: &operator.who, until };
     let card = grants.give(out.now, &given, terms);
     let entry = out.entry(Kind::Policy).with("what", "an operator granted more than one call");
     out.record(entry.with("operator", operator.who.as_ref()).with("grant", json!(card)));

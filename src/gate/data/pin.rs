@@ -79,12 +79,12 @@ pub struct Pins {
     pub lapsed: Vec<Agreement>,
     /// When a tool was added that is not among these.
     pub added_in: AddedIn,
-    pub arrival: Arrival,
+    pub arrival: PinsArrival,
 }
 
 /// Whether what is remembered has been read yet. Nothing is judged before that; everything else passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrival {
+pub enum PinsArrival {
     #[default]
     Here,
     /// It comes as [`Event::Reviewed`](crate::gate::data::event::Event::Reviewed).
@@ -129,7 +129,7 @@ pub enum UpdateKind {
 
 impl Pins {
     pub fn awaited() -> Self {
-        Self { arrival: Arrival::Awaited, ..Self::default() }
+        Self { arrival: PinsArrival::Awaited, ..Self::default() }
     }
 
     /// Notes a definition; returns its state, and what to keep of it.

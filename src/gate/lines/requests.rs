@@ -15,7 +15,7 @@ use crate::gate::held::out::Out;
 use crate::gate::server::flight::Wanted;
 use crate::gate::state::Rules;
 use crate::gate::state::passed::Form;
-use crate::gate::waiting::given::Questions;
+use crate::gate::waiting::given::FormQuestions;
 use crate::mcp::lifecycle::Revision;
 use crate::mcp::request;
 use crate::policy::rule::{Decision, Rule};
@@ -42,7 +42,7 @@ pub(in crate::gate) enum Screened {
     Nothing,
 }
 
-pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, forms: &Questions) -> Screened {
+pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, forms: &FormQuestions) -> Screened {
     // While our own question to the host is open, no request of the server may be taken for it.
     let is_response = matches!(gist, Gist::Response { .. });
     let restricts = context.rules.restricts_methods;
@@ -76,7 +76,7 @@ pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, for
     }
 }
 
-fn screen_request(plain: Plain, context: Context<'_>, forms: &Questions) -> Screened {
+fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> Screened {
     let is_ours = |id: &Id| forms.is_ours(id);
     let drops = |why: &str, plain: Plain| Screened::Drops(why.to_owned(), plain.into_line());
     match plain.gist() {

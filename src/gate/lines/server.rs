@@ -26,7 +26,7 @@ use crate::wire::task;
 type HowRelayed = fn(Line) -> Relay;
 
 #[derive(Debug)]
-enum ServerLine {
+enum FromServer {
     /// A host could take it for the answer to a call that the server was never asked.
     Forged,
     /// The answer to our own question about its tools.
@@ -66,8 +66,8 @@ impl Gate {
     pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
         let gist = message::peek(line.content());
         let sorted = sort(&gist, self.context(), &self.waiting);
-        let opens = matches!(&sorted, ServerLine::Answer(id) if self.host.introduction.as_ref() == Some(id));
-        if let ServerLine::Answer(id) | ServerLine::ForTask(id) = &sorted
+        let opens = matches!(&sorted, FromServer::Answer(id) if self.host.introduction.as_ref() == Some(id));
+        if let FromServer::Answer(id) | FromServer::ForTask(id) = &sorted
             && let Some(instead) = results::judge(&line, id, self.context())
         {
             self.out.record(instead.entry);
@@ -78,37 +78,37 @@ impl Gate {
             self.note_answer(id, *failed, line.content(), &sorted);
         }
         let passed = match sorted {
-            ServerLine::Forged => Relay::Nothing,
-            ServerLine::OwnList(id) => {
+            FromServer::Forged => Relay::Nothing,
+            FromServer::OwnList(id) => {
                 self.catalog.receive(id, is_error(&gist), line);
                 Relay::Nothing
             }
-            ServerLine::ForTask(id) => {
+            FromServer::ForTask(id) => {
                 let (flights, waiting) = (&mut self.flights, &mut self.waiting);
                 let restricts = self.rules.restricts_methods;
                 answer::for_task((&id, line, is_error(&gist)), None, restricts, flights, waiting, &mut self.out);
                 Relay::Nothing
             }
-            ServerLine::Page(id) => {
+            FromServer::Page(id) => {
                 self.out.passes((Origin::Server, Form::Response, ""), &line);
                 let is_cut = cuts(&gist, self.context());
                 page(line, &gist, id, is_cut, &mut self.catalog)
             }
-            ServerLine::Answer(_) if opens && self.config.discover != Discover::Off => {
+            FromServer::Answer(_) if opens && self.config.discover != Discover::Off => {
                 answer::announce_changes(line, &mut self.out)
             }
-            ServerLine::Answer(id) => answer::pass(line, None, &id, is_error(&gist), &mut self.flights, &mut self.out),
-            ServerLine::CancelsHeld(number) => {
+            FromServer::Answer(id) => answer::pass(line, None, &id, is_error(&gist), &mut self.flights, &mut self.out),
+            FromServer::CancelsHeld(number) => {
                 self.withdraw(number, Withdrawal::Cancelled);
                 Relay::Nothing
             }
-            ServerLine::ListChanged => self.on_list_changed(line),
-            ServerLine::Progress => progress(line, &mut self.flights, &mut self.out),
-            ServerLine::Notification(method) => {
+            FromServer::ListChanged => self.on_list_changed(line),
+            FromServer::Progress => progress(line, &mut self.flights, &mut self.out),
+            FromServer::Notification(method) => {
                 self.out.passes((Origin::Server, Form::Notification, &method), &line);
                 Relay::AsItIs(line)
             }
-            ServerLine::Request(id, method) => {
+            FromServer::Request(id, method) => {
                 if let Sorted::Plain(plain) = message::sort(line.clone())
                     && let Some(request) = plain.request(Origin::Server)
                 {
@@ -116,7 +116,7 @@ impl Gate {
                 }
                 request(line, (id, &method), &mut self.host, &mut self.out)
             }
-            ServerLine::Unreadable => {
+            FromServer::Unreadable => {
                 self.out.passes((Origin::Server, Form::Unreadable, ""), &line);
                 Relay::AsItIs(line)
             }
@@ -128,9 +128,9 @@ impl Gate {
     }
 
     /// The server has answered a call, and a rule about answers gives its host a line of ours instead.
-    fn answer_instead(&mut self, (line, reply): (Line, Line), id: &Id, failed: bool, sorted: &ServerLine) {
+    fn answer_instead(&mut self, (line, reply): (Line, Line), id: &Id, failed: bool, sorted: &FromServer) {
         self.note_answer(id, failed, line.content(), sorted);
-        if let ServerLine::ForTask(_) = sorted {
+        if let FromServer::ForTask(_) = sorted {
             let (flights, waiting) = (&mut self.flights, &mut self.waiting);
             let restricts = self.rules.restricts_methods;
             return answer::for_task((id, line, failed), Some(reply), restricts, flights, waiting, &mut self.out);
@@ -139,12 +139,12 @@ impl Gate {
     }
 
     /// The line as the host may get it, and how; `None` if it was dropped or is held.
-    fn let_through(&mut self, line: Line, gist: &Gist, sorted: &ServerLine) -> Option<(Line, HowRelayed)> {
-        if matches!(sorted, ServerLine::Forged) {
+    fn let_through(&mut self, line: Line, gist: &Gist, sorted: &FromServer) -> Option<(Line, HowRelayed)> {
+        if matches!(sorted, FromServer::Forged) {
             record_forged(line.content().len() as u64, Some(line.digest()), &mut self.out);
             return None;
         }
-        if matches!(sorted, ServerLine::ForTask(_)) {
+        if matches!(sorted, FromServer::ForTask(_)) {
             return Some((line, Relay::AsItIs));
         }
         let (line, relay): (Line, HowRelayed) = match under_our_id(&mut self.waiting, line, gist, &mut self.out) {
@@ -187,12 +187,12 @@ impl Gate {
     }
 
     /// The server answers: the handshake may be over, and the request no longer waits.
-    fn note_answer(&mut self, id: &Id, failed: bool, content: &[u8], sorted: &ServerLine) {
+    fn note_answer(&mut self, id: &Id, failed: bool, content: &[u8], sorted: &FromServer) {
         if self.host.lifecycle.is_pending() {
             self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
         }
         let is_plain = self.host.plain_ids.remove(id);
-        let is_owed = is_plain || matches!(sorted, ServerLine::OwnList(_)) || self.flights.contains(id);
+        let is_owed = is_plain || matches!(sorted, FromServer::OwnList(_)) || self.flights.contains(id);
         if is_owed && !failed {
             note_first_answer(&mut self.ends, &mut self.out);
         }
@@ -258,26 +258,26 @@ impl Gate {
     }
 }
 
-fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> ServerLine {
+fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> FromServer {
     match gist {
-        Gist::Response { id, .. } if context.catalog.is_ours(id) => ServerLine::OwnList(id.clone()),
-        Gist::Response { .. } | Gist::Unreadable if forges(gist, context, waiting) => ServerLine::Forged,
+        Gist::Response { id, .. } if context.catalog.is_ours(id) => FromServer::OwnList(id.clone()),
+        Gist::Response { .. } | Gist::Unreadable if forges(gist, context, waiting) => FromServer::Forged,
         Gist::Response { id, .. } if context.flights.get(id).is_some_and(|flight| flight.task.is_some()) => {
-            ServerLine::ForTask(id.clone())
+            FromServer::ForTask(id.clone())
         }
-        Gist::Response { id, .. } if context.catalog.awaits(id) => ServerLine::Page(id.clone()),
-        Gist::Response { id, .. } => ServerLine::Answer(id.clone()),
+        Gist::Response { id, .. } if context.catalog.awaits(id) => FromServer::Page(id.clone()),
+        Gist::Response { id, .. } => FromServer::Answer(id.clone()),
         Gist::Notification { method, cancels } => {
             let held = cancels.as_ref().and_then(|id| context.calls.by_origin(Origin::Server, id));
             match (held, method.as_str()) {
-                (Some(number), _) => ServerLine::CancelsHeld(number),
-                (None, "notifications/tools/list_changed") => ServerLine::ListChanged,
-                (None, "notifications/progress") => ServerLine::Progress,
-                (None, _) => ServerLine::Notification(method.clone()),
+                (Some(number), _) => FromServer::CancelsHeld(number),
+                (None, "notifications/tools/list_changed") => FromServer::ListChanged,
+                (None, "notifications/progress") => FromServer::Progress,
+                (None, _) => FromServer::Notification(method.clone()),
             }
         }
-        Gist::Request { id, method, .. } => ServerLine::Request(id.clone(), method.clone()),
-        Gist::Unreadable => ServerLine::Unreadable,
+        Gist::Request { id, method, .. } => FromServer::Request(id.clone(), method.clone()),
+        Gist::Unreadable => FromServer::Unreadable,
     }
 }
 

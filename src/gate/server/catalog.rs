@@ -13,10 +13,10 @@ use crate::behavior::hazards::lookalike;
 use crate::gate::config::{Config, Discover};
 use crate::gate::data::effect::OwnLine;
 use crate::gate::data::event::Now;
-use crate::gate::data::pin::{Arrival, PinState, PinUpdate, Pins, UpdateKind};
+use crate::gate::data::pin::{PinState, PinUpdate, Pins, PinsArrival, UpdateKind};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::{Described, Visibility};
-use crate::gate::server::pages::{Extent, ListReply, Listing, Named, Own, Pages, Relaying, Step};
+use crate::gate::server::pages::{ListExtent, ListReply, Listing, Named, OwnListing, Pages, Relaying, Step};
 use crate::mcp::tool::Tool;
 use crate::policy::scope::{Asked, Scope};
 use crate::wire::digest::Digest;
@@ -199,7 +199,7 @@ impl Catalog {
         if self.is_asking() {
             return None;
         }
-        let own = Own { until: now.mono + DESCRIBE, pages: 1, meta };
+        let own = OwnListing { until: now.mono + DESCRIBE, pages: 1, meta };
         Some(self.question(Named::default(), None, own))
     }
 
@@ -247,7 +247,7 @@ impl Catalog {
                 let named = before.unwrap_or_default();
                 match next_cursor {
                     Some(cursor) if named.names.len() <= TOOLS && own.pages < PAGES && own.until > now.mono => {
-                        let own = Own { pages: own.pages + 1, ..own };
+                        let own = OwnListing { pages: own.pages + 1, ..own };
                         ListReply::More(self.question(named, Some(&cursor), own))
                     }
                     Some(_) => ListReply::Failed,
@@ -267,7 +267,7 @@ impl Catalog {
         self.listings.len() != before
     }
 
-    fn question(&mut self, named: Named, cursor: Option<&str>, own: Own) -> OwnLine {
+    fn question(&mut self, named: Named, cursor: Option<&str>, own: OwnListing) -> OwnLine {
         self.asked += 1;
         let name = format!("{}{}", self.prefix(), self.asked);
         let line = reply::list_tools(&name, cursor, own.meta.as_deref());
@@ -300,7 +300,7 @@ impl Catalog {
                 self.stale.insert(name, known);
             }
         }
-        self.knowledge = if named.extent == Extent::All { Knowledge::Whole } else { Knowledge::Partial };
+        self.knowledge = if named.extent == ListExtent::All { Knowledge::Whole } else { Knowledge::Partial };
     }
 
     fn learn(&mut self, now: Now, tools: Vec<Tool>) {
@@ -318,7 +318,7 @@ impl Catalog {
         }
     }
 
-    fn learn_one(&mut self, now: Now, tool: Tool) -> Extent {
+    fn learn_one(&mut self, now: Now, tool: Tool) -> ListExtent {
         let digest = tool.digest();
         let known = self.tools.get(&tool.name);
         let instead = known.map_or(0, |known| known.bytes);
@@ -339,11 +339,11 @@ impl Catalog {
             // It may differ from the definition known so far: now nothing is known of the tool.
             self.bytes = self.bytes.saturating_sub(instead);
             self.tools.remove(&described.tool.name);
-            return Extent::Some;
+            return ListExtent::Some;
         }
         self.bytes = bytes;
         self.tools.insert(described.tool.name.clone(), described);
-        Extent::All
+        ListExtent::All
     }
 
     /// The pins were reviewed: the tools that this concerns are described again.
@@ -375,7 +375,7 @@ impl Catalog {
 
     /// Whether the pins have been read: before that, nothing is learnt and nothing judged.
     pub fn is_ready(&self) -> bool {
-        self.pins.arrival == Arrival::Here
+        self.pins.arrival == PinsArrival::Here
     }
 
     /// What is kept as agreed to and has no record.

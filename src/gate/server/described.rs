@@ -8,7 +8,7 @@ use crate::behavior::evidence::Evidence;
 use crate::behavior::hazards::Hazard;
 use crate::behavior::shape::{Given, Keys};
 use crate::behavior::taxonomy::Mutability;
-use crate::capability::schema::{Schema, Unusable};
+use crate::capability::schema::{Schema, UnusableSchema};
 use crate::capability::types;
 use crate::gate::data::pin::PinState;
 use crate::gate::data::report::KnownTool;
@@ -25,7 +25,7 @@ pub struct Described {
     /// The same without the operator's word on it, where there is one.
     pub unsaid: Option<Box<Behavior>>,
     pub signature: String,
-    input: OnceLock<Result<Schema, Unusable>>,
+    input: OnceLock<Result<Schema, UnusableSchema>>,
     output: OnceLock<Option<Schema>>,
     said: OnceLock<Said>,
     keys: OnceLock<Keys>,
@@ -88,7 +88,7 @@ impl Described {
         }
     }
 
-    pub fn input(&self) -> &Result<Schema, Unusable> {
+    pub fn input(&self) -> &Result<Schema, UnusableSchema> {
         self.input.get_or_init(|| Schema::compile(&self.tool.input_schema))
     }
 

@@ -68,10 +68,10 @@ pub struct Listing {
     /// Whether it is the first page: its request gave no cursor.
     pub first: bool,
     /// Set for our own question: when to stop waiting, and what to send along.
-    pub own: Option<Own>,
+    pub own: Option<OwnListing>,
 }
 
-pub struct Own {
+pub struct OwnListing {
     /// For all pages together, in monotonic microseconds.
     pub until: u64,
     pub pages: usize,
@@ -105,12 +105,12 @@ pub enum ListReply {
 #[derive(Debug, Default)]
 pub struct Named {
     pub names: HashSet<String>,
-    pub extent: Extent,
+    pub extent: ListExtent,
 }
 
 /// How much of a list was taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Extent {
+pub enum ListExtent {
     #[default]
     All,
     /// Some of it did not fit into what is kept: the list never counts as whole.

@@ -16,7 +16,7 @@ use crate::gate::waiting::tasks::{DAY, Progress, Task, Tasks, waits};
 use crate::mcp::lifecycle::Revision;
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
-use crate::wire::task::{End, Form, Status};
+use crate::wire::task::{End, Form, TaskStatus};
 use crate::wire::{rename, task};
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
@@ -67,15 +67,15 @@ pub(in crate::gate) fn leave_unanswered(waiting: &mut Waiting, held: &Held, now:
 
 pub(in crate::gate) fn end_task(waiting: &mut Waiting, id: &str, reply: Line, now: i64) {
     let status = match End::read(reply.content()) {
-        Some(End::Result(_)) => Status::Completed,
-        Some(End::Error(_)) | None => Status::Failed,
+        Some(End::Result(_)) => TaskStatus::Completed,
+        Some(End::Error(_)) | None => TaskStatus::Failed,
     };
     waiting.advance(id, Progress::Over(reply, status), now);
 }
 
 /// The host cancelled a task; the answer says what the call did until then.
 pub(in crate::gate) fn cancel_task(waiting: &mut Waiting, id: &str, reply: Line, now: i64) {
-    waiting.advance(id, Progress::Over(reply, Status::Cancelled), now);
+    waiting.advance(id, Progress::Over(reply, TaskStatus::Cancelled), now);
 }
 
 /// Answers the host of a call that has to wait with a task, if the host supports that.

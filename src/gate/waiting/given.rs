@@ -14,12 +14,12 @@ use crate::wire::line::Line;
 /// Things that are kept by id, in the order they were given, each until its time (monotonic microseconds).
 #[derive(Debug)]
 pub struct Kept<T> {
-    by_id: HashMap<Arc<str>, Entry<T>>,
+    by_id: HashMap<Arc<str>, KeptEntry<T>>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct KeptEntry<T> {
     nth: u64,
     until: u64,
     kept: T,
@@ -34,7 +34,7 @@ impl<T> Default for Kept<T> {
 impl<T> Kept<T> {
     pub fn give(&mut self, id: Arc<str>, until: u64, kept: T) {
         self.last += 1;
-        self.by_id.insert(id, Entry { nth: self.last, until, kept });
+        self.by_id.insert(id, KeptEntry { nth: self.last, until, kept });
     }
 
     pub fn take(&mut self, id: &str) -> Option<T> {
@@ -131,7 +131,7 @@ impl Return {
 
 /// Our questions to the host: at most one is open, so that no burst of calls makes a burst of forms.
 #[derive(Debug)]
-pub struct Questions {
+pub struct FormQuestions {
     /// What every id of ours begins with. A server that could guess an id would ask under it itself, before we do.
     prefix: String,
     asked: u64,
@@ -158,7 +158,7 @@ pub struct ShownForm {
     pub text: String,
 }
 
-impl Questions {
+impl FormQuestions {
     /// No question yet. `secret` makes its id impossible to guess.
     pub fn new(secret: &str) -> Self {
         let hidden = Digest::of(format!("elicitation\0{secret}").as_bytes());

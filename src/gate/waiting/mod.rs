@@ -16,7 +16,7 @@ use std::sync::Arc;
 use crate::gate::config::{Config, Polling, Unattended};
 use crate::gate::held::Withdrawal;
 use crate::wire::message::Plain;
-use given::{Kept, Owed, Questions, Return};
+use given::{FormQuestions, Kept, Owed, Return};
 use tasks::{Progress, Tasks};
 
 /// What hosts were given while their calls wait.
@@ -24,7 +24,7 @@ use tasks::{Progress, Tasks};
 pub struct Waiting {
     pub limits: Limits,
     /// The form that the host puts to its user for us.
-    pub forms: Questions,
+    pub forms: FormQuestions,
     /// The states that hosts bring back.
     pub returns: Kept<Return>,
     /// The tasks that hosts poll for.
@@ -58,7 +58,7 @@ impl Waiting {
                 polling: config.polling,
                 unattended: config.unattended,
             },
-            forms: Questions::new(&config.secret),
+            forms: FormQuestions::new(&config.secret),
             returns: Kept::default(),
             tasks: Tasks::default(),
             ready: Vec::new(),

@@ -10,7 +10,7 @@ use crate::wire::digest::Digest;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::Plain;
-use crate::wire::task::{Form, Status, View};
+use crate::wire::task::{Form, TaskStatus, View};
 
 /// What our ids begin with: a request about such a task never reaches the server, unless the server is a wrapper too and gave
 /// the id.
@@ -62,7 +62,7 @@ pub enum Progress {
     /// The server has made its own task of the call, under this id.
     Theirs(String),
     /// It is over; this is the answer that its request would have had.
-    Over(Line, Status),
+    Over(Line, TaskStatus),
 }
 
 impl Tasks {
@@ -226,11 +226,11 @@ impl Task {
     pub fn view<T>(&self, id: &str, held: &str, make: impl FnOnce(&View<'_>) -> T) -> T {
         let ticket = &self.ticket;
         let (status, message) = match &self.progress {
-            Progress::Held(_) => (Status::Working, held.to_owned()),
+            Progress::Held(_) => (TaskStatus::Working, held.to_owned()),
             Progress::Runs(_) | Progress::Theirs(_) => {
-                (Status::Working, format!("Approved in mcp-approve: the server runs {ticket}"))
+                (TaskStatus::Working, format!("Approved in mcp-approve: the server runs {ticket}"))
             }
-            Progress::Over(_, Status::Cancelled) => (Status::Cancelled, format!("{ticket} was cancelled")),
+            Progress::Over(_, TaskStatus::Cancelled) => (TaskStatus::Cancelled, format!("{ticket} was cancelled")),
             Progress::Over(_, status) => (*status, format!("{ticket} is answered")),
         };
         let (created, updated) = (rfc3339(self.created), rfc3339(self.updated));

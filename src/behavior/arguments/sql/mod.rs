@@ -18,7 +18,7 @@ use tokens::{Cut, Doubt, Token, TokenKind, WORDS, is_keyword, tokens};
 
 /// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Statement {
+pub struct SqlStatement {
     /// READ where it is one statement that only reads; else that it changes something, or cannot be shown not to.
     pub meaning: Meaning,
     /// What it acts on, as written; `None` where that is not clear.
@@ -35,7 +35,7 @@ pub fn fingerprints(text: &str) -> Vec<String> {
 }
 
 /// Judges one text, says what it would do, and takes its fingerprint.
-pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
+pub fn read(text: &str, dialect: Option<Dialect>) -> SqlStatement {
     match tokens(text, dialect) {
         Ok(tokens) => {
             let cut = Cut { text, tokens: &tokens };
@@ -50,7 +50,7 @@ pub fn read(text: &str, dialect: Option<Dialect>) -> Statement {
             let action = gate::action_of(&word);
             let action = if action == Action::Unknown { doubt.action } else { action };
             let meaning = Meaning::new(Effect::of(action), action, doubt.span, outline::unclear(&word));
-            Statement { meaning, object: None, weight: Weight::Grave }
+            SqlStatement { meaning, object: None, weight: Weight::Grave }
         }
     }
 }
@@ -100,7 +100,7 @@ pub fn parts(text: &str, dialect: Option<Dialect>) -> Vec<Part> {
     let cut = Cut { text, tokens: &tokens };
     let part = |alone: &Cut<'_>| {
         let Range { start, end } = with_comments(cut, &alone.range());
-        let Statement { meaning: Meaning { says, .. }, object, weight } = read(&text[start..end], dialect);
+        let SqlStatement { meaning: Meaning { says, .. }, object, weight } = read(&text[start..end], dialect);
         let words =
             alone.tokens.iter().enumerate().map(|(at, token)| Word(token.start, token.end, gate::kind(*alone, at)));
         Part { says, object, weight, start, end, joint: String::new(), words: words.collect() }
@@ -117,7 +117,7 @@ fn with_comments(cut: Cut<'_>, own: &Range<usize>) -> Range<usize> {
     from + (before.len() - before.trim_start().len())..own.end + after.trim_end().len()
 }
 
-fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
+fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> SqlStatement {
     // A change in a change may be the graver one.
     let doubt = gate::only_reads(cut, dialect).err().map(|doubt| match gate::gravest(cut, dialect) {
         Some(graver) if graver.action.caution() > doubt.action.caution() => graver,
@@ -127,9 +127,9 @@ fn one(cut: Cut<'_>, dialect: Option<Dialect>) -> Statement {
 }
 
 /// Judges several statements as the gravest of them, and never as a read: the second may be an injected one.
-fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statement {
-    let mut read: Vec<Statement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
-    let weigh = |one: &Statement| (one.meaning.action.caution(), one.weight);
+fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> SqlStatement {
+    let mut read: Vec<SqlStatement> = many.iter().map(|alone| read(&cut.text[alone.range()], dialect)).collect();
+    let weigh = |one: &SqlStatement| (one.meaning.action.caution(), one.weight);
     let gravest = (0..read.len()).reduce(|worst, at| if weigh(&read[at]) > weigh(&read[worst]) { at } else { worst });
     let effect = read.iter().map(|one| one.meaning.effect).max().unwrap_or(Effect::Unknown);
     let also: BTreeSet<Action> = read.iter().map(|one| one.meaning.action).collect();
@@ -141,7 +141,7 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> Statemen
     let is_graver = gravest.meaning.action.caution() >= doubt.action.caution();
     let (action, span) =
         if is_graver { (gravest.meaning.action, gravest.meaning.span) } else { (doubt.action, doubt.span) };
-    Statement {
+    SqlStatement {
         meaning: Meaning { also, ..Meaning::new(effect, action, span, says) },
         object: gravest.object,
         weight: gravest.weight.max(Weight::Changes),

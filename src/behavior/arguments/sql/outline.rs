@@ -1,6 +1,6 @@
 //! Says in one line what a statement does, from its tokens, and writes its canonical form, for rules. The line is for the eye.
 
-use super::Statement;
+use super::SqlStatement;
 use super::gate::action_of;
 use super::tokens::{Cut, Dialect, Doubt, Token, TokenKind, is_keyword};
 use crate::behavior::arguments::effect::{Effect, Meaning, named};
@@ -10,7 +10,7 @@ use crate::behavior::words::among;
 
 /// One statement with our line on it: `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written. `doubt` is why
 /// it is not shown to be a read.
-pub(super) fn statement(cut: Cut<'_>, dialect: Option<Dialect>, doubt: Option<Doubt>) -> Statement {
+pub(super) fn statement(cut: Cut<'_>, dialect: Option<Dialect>, doubt: Option<Doubt>) -> SqlStatement {
     const RIGHTS: &str = "GRANT REVOKE DENY SHUTDOWN KILL RECONFIGURE ATTACH DETACH BACKUP RESTORE";
     let at = verb(cut);
     let verb = cut.word(at).to_ascii_uppercase();
@@ -72,7 +72,7 @@ pub(super) fn statement(cut: Cut<'_>, dialect: Option<Dialect>, doubt: Option<Do
     };
     let (action, span) = doubt.map_or_else(|| (Action::Read, says.clone()), |doubt| (doubt.action, doubt.span));
     let meaning = Meaning { fingerprint: fingerprint(cut, dialect), ..Meaning::new(effect, action, span, says) };
-    Statement { meaning, object: object.map(str::to_owned), weight }
+    SqlStatement { meaning, object: object.map(str::to_owned), weight }
 }
 
 /// Which rows a DELETE or an UPDATE is about.
