@@ -6,6 +6,7 @@ mod chain;
 mod index;
 mod journal;
 mod journal_sync;
+mod kept;
 mod log;
 mod loss;
 mod noted;

@@ -1,7 +1,9 @@
 //! What a record says of an agreement: that the operator agreed to something, or that it no longer holds. Pure.
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use super::fields::Fields;
 use super::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
 use crate::wire::digest::Digest;
@@ -23,6 +25,20 @@ pub fn agreed(mut entry: Entry, agreement: &Agreement, fingerprint: &str) -> Ent
 /// The same for what no longer holds, and why.
 pub fn taken_back(entry: Entry, agreement: &Agreement, fingerprint: &str, why: &str) -> Entry {
     agreed(entry, agreement, fingerprint).with("taken_back", true).with("why", why)
+}
+
+/// The entry that says again what the record `seq` with this body said, because that record goes.
+pub fn sealed_anew(now: i64, seq: u64, body: &str) -> Option<Entry> {
+    const KEPT: [&str; 3] = ["agreed", "says", "operator"];
+    let fields = Fields::of(body.as_bytes())?;
+    let mut entry = Entry::new(now, Kind::Agreed, &(&*fields.server).into(), &(&*fields.session).into());
+    entry.tool = fields.tool.as_deref().map(Into::into);
+    entry.digest = fields.digest.as_deref()?.parse().ok();
+    let detail: Map<String, Value> = fields.detail()?;
+    for name in KEPT {
+        entry.add(name, detail.get(name));
+    }
+    Some(entry.with("since", fields.time).with("was_record", seq))
 }
 
 /// What a body says of which agreement; `None` if it is about none.

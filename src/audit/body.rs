@@ -61,7 +61,20 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
     digest(out, r#","policy":"#, entry.policy.as_ref());
     out.push_str(",\"detail\":");
     // Redacted like arguments: details may quote a command line or the arguments before an edit.
+    let start = out.len();
     redactor.redact(entry.detail.json(), out);
+    if let Some(uncut) = entry.uncut.members() {
+        // What did not fit at all has become a text.
+        if out[start..].starts_with('"') {
+            out.insert_str(start, "{\"cut\":");
+            out.push('}');
+        }
+        let is_empty = out[start..].len() == "{}".len();
+        out.pop();
+        out.push_str(if is_empty { "" } else { "," });
+        out.push_str(uncut);
+        out.push('}');
+    }
     out.push('}');
 }
 

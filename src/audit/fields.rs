@@ -310,19 +310,44 @@ impl Fields<'_> {
 pub enum SessionTurn {
     Start,
     End,
+    /// Its end is lost, and an operator has acknowledged that.
+    Lost,
 }
 
-/// Whether a body is of the start or end of a session; quickly, because every record is asked.
+/// Whether a body is of the start or end of a session, or of a lost end.
 pub fn session_turn(body: &[u8]) -> Option<SessionTurn> {
-    const TIME: usize = r#"{"time":"2026-11-21T10:00:00.000Z""#.len();
-    let kind = body.get(TIME..)?.strip_prefix(br#","kind":"server-"#)?;
+    let kind = kind_of(body)?.strip_prefix(b"server-")?;
     if kind.starts_with(b"start\"") {
         Some(SessionTurn::Start)
     } else if kind.starts_with(b"end\"") {
         Some(SessionTurn::End)
+    } else if kind.starts_with(b"lost\"") {
+        Some(SessionTurn::Lost)
     } else {
         None
     }
+}
+
+/// What follows the opening quote of a body's kind: quickly, because every record is asked.
+pub fn kind_of(body: &[u8]) -> Option<&[u8]> {
+    const TIME: usize = r#"{"time":"2026-11-21T10:00:00.000Z""#.len();
+    body.get(TIME..)?.strip_prefix(br#","kind":""#)
+}
+
+/// By what the latest record of what was removed is looked up.
+pub fn removed_key() -> Digest {
+    Digest::of(b"mcp-approve audit log, what was removed")
+}
+
+/// By which digest a record is looked up, if it is: an agreement, a text, what was removed.
+pub fn looked_up_by(body: &[u8]) -> Option<Digest> {
+    // Of most records only the beginning is read: time and kind.
+    let kind = kind_of(body)?;
+    let is = |one: Kind| kind.strip_prefix(one.word().as_bytes()).is_some_and(|rest| rest.starts_with(b"\""));
+    if is(Kind::Removed) {
+        return Some(removed_key());
+    }
+    if is(Kind::Agreed) || is(Kind::Text) { Fields::of(body)?.digest?.parse().ok() } else { None }
 }
 
 /// A number for a text, the same in every version (FNV-1a, 64 bits).

@@ -104,7 +104,7 @@ impl Index {
 
     /// Takes in the next records, if the log has enough. `None`: the index is of no use any more.
     pub fn extend(&mut self, reader: &Reader) -> Result<Option<Step>, StoreError> {
-        let (first, mut lines, mut link) = (self.upto + 1, Vec::new(), None);
+        let (first, mut lines, mut link) = ((self.upto + 1).max(reader.oldest()), Vec::new(), None);
         reader.each_from(ReadOrder::OldestFirst, first, SEGMENT, &mut |row| {
             // Where a number is missing the rest of the log is left to a scan.
             if u64::try_from(row.seq) != Ok(first + lines.len() as u64) {

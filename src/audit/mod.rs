@@ -13,9 +13,13 @@ pub mod query;
 pub mod record;
 pub mod recording;
 pub mod redact;
+pub mod removed;
+pub mod retention;
 pub mod search;
 pub mod store;
 pub mod tally;
+pub mod text;
+pub mod texts;
 pub mod verified;
 
 /// Receipts without a disk, for this crate's own tests: nobody who uses the library has it.

@@ -1,6 +1,6 @@
 //! Finds records in the log, and counts what they say. Owns no SQL and no printing; what it reads is not trusted.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use memchr::memmem;
@@ -14,8 +14,10 @@ use super::redact::push_string;
 use super::search::Search;
 use super::store::{ReadOrder, Reader, StoreError, Visit};
 use super::tally::{Servers, Tally};
+use super::texts::{self, Kept, State};
 use super::verified::{Verified, Verifying};
 use crate::behavior::hazards::HazardKind;
+use crate::wire::digest::Digest;
 
 /// The newest records that the search wants, at most `limit`, the newest last. The index saves reading the others.
 pub fn last(reader: &Reader, index: Option<&Index>, search: &Search, limit: usize) -> Result<Vec<Record>, StoreError> {
@@ -152,12 +154,38 @@ pub fn is_row(kind: Kind) -> bool {
 /// Shows every record that the search wants, the oldest first, until `see` breaks off, and verifies every record on the
 /// way, wanted or not.
 pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified, StoreError> {
-    let (mut verifying, mut goes_on) = (Verifying::new(None), true);
+    let (mut verifying, mut goes_on) = (Verifying::new(reader, None), true);
     reader.each(ReadOrder::OldestFirst, &mut |row| {
         goes_on = goes_on && verifying.take(&row).is_continue();
         if search.takes(row.body) { see(row) } else { ControlFlow::Continue(()) }
     })?;
     verifying.done(reader)
+}
+
+/// The texts of these digests that the log keeps, each the best of its records; and those that a list of files among them names.
+pub fn texts(
+    reader: &Reader,
+    index: Option<&Index>,
+    wanted: &BTreeSet<Digest>,
+) -> Result<BTreeMap<Digest, Kept>, StoreError> {
+    let mut found: BTreeMap<Digest, Kept> = BTreeMap::new();
+    let search = Search::default().with(Field::Kind, Some(Kind::Text.word()));
+    Walk::new(search, ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
+        if let Some(text) = texts::read(&row).filter(|text| wanted.contains(&text.digest)) {
+            let known = found.entry(text.digest).or_insert_with(|| text.clone());
+            if known.state < text.state {
+                *known = text;
+            }
+        }
+        ControlFlow::Continue(())
+    })?;
+    let lists = found.values().filter(|text| text.is_list() && text.state == State::Whole);
+    let listed: BTreeSet<Digest> = lists.flat_map(|list| texts::digests(&list.text)).collect();
+    let others: BTreeSet<Digest> = listed.difference(wanted).copied().collect();
+    if !others.is_empty() {
+        found.extend(self::texts(reader, index, &others)?);
+    }
+    Ok(found)
 }
 
 /// The record of this number.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::text::Text;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
@@ -30,6 +31,8 @@ words! {
         Policy = "policy",
         /// The operator agreed to something that was new in a call, or took that back.
         Agreed = "agreed",
+        /// A text that other records name by its digest.
+        Text = "text",
         DecisionAsked = "decision-asked",
         Decision = "decision",
         Forward = "forward",
@@ -49,6 +52,10 @@ words! {
         /// Something that is no call: what a server told its host, or what mcp-approve answered in its place.
         Event = "event",
         Checkpoint = "checkpoint",
+        /// The oldest records were removed.
+        Removed = "removed",
+        /// The end of a session is lost, and an operator knows.
+        SessionLost = "server-lost",
     }
 }
 
@@ -153,6 +160,10 @@ pub struct Entry {
     pub policy: Option<Digest>,
     /// What else belongs to this kind: reason, evidence, hazards, host, exit status, sizes, the answer's digest.
     pub detail: Detail,
+    /// Details that are written as they are, neither redacted nor cut: statements and their signatures, whole texts.
+    pub uncut: Detail,
+    /// The text that it names by its digest, to be kept where the log does not have it.
+    pub names: Option<Text>,
 }
 
 impl Entry {
@@ -178,6 +189,8 @@ impl Entry {
             arguments: None,
             policy: None,
             detail: Detail::default(),
+            uncut: Detail::default(),
+            names: None,
         }
     }
 
@@ -195,6 +208,12 @@ impl Entry {
         }
     }
 
+    /// Names the definition of its tool.
+    pub fn define(&mut self, definition: &Text) {
+        self.detail.add("definition", definition.digest());
+        self.names = Some(definition.clone());
+    }
+
     /// Whether the disk must have it before anything follows from it: decisions on what MUTATES, was asked, or was
     /// not simply allowed. The rest is synced within 100 ms.
     pub fn is_durable(&self) -> bool {
@@ -210,6 +229,7 @@ impl Entry {
             | Kind::Detach
             | Kind::Tools
             | Kind::Policy
+            | Kind::Text
             | Kind::Forward
             | Kind::RoundTrip
             | Kind::Task
@@ -220,7 +240,9 @@ impl Entry {
             | Kind::Passed
             | Kind::Session
             | Kind::Event
-            | Kind::Checkpoint => false,
+            | Kind::Checkpoint
+            | Kind::Removed
+            | Kind::SessionLost => false,
         }
     }
 }
@@ -294,6 +316,11 @@ impl Detail {
     /// The object.
     pub fn json(&self) -> &str {
         if self.json.is_empty() { "{}" } else { &self.json }
+    }
+
+    /// What is between its braces; `None` for none.
+    pub fn members(&self) -> Option<&str> {
+        self.json.strip_prefix('{')?.strip_suffix('}')
     }
 
     /// One member's value.

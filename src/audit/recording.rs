@@ -5,17 +5,37 @@ use std::borrow::Borrow;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use super::chain::{Writer, journal_name};
 use super::place::open_own;
 use super::record::Entry;
 use super::redact::Redactor;
 use super::store::{Journal, Store, StoreError};
+use super::text::Text;
+use super::texts;
 
 /// The log, open to record.
 pub struct Recording {
     pub store: Store,
     pub redactor: Redactor,
+}
+
+/// A text to be kept, and which session names it when.
+#[derive(Clone, Debug)]
+pub struct ToKeep {
+    pub time: i64,
+    pub server: Arc<str>,
+    pub session: Arc<str>,
+    pub text: Text,
+}
+
+impl ToKeep {
+    /// The text that an entry names.
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let (server, session) = (Arc::clone(&entry.server), Arc::clone(&entry.session));
+        Some(Self { time: entry.time, server, session, text: entry.names.clone()? })
+    }
 }
 
 /// Why nothing can be recorded.
@@ -64,7 +84,24 @@ impl Recording {
         if !entries.is_empty() {
             self.store.append(entries, &self.redactor)?;
         }
+        let entries = entries.iter().map(|(_, entry)| entry.borrow());
+        self.keep(&entries.filter_map(ToKeep::of).collect::<Vec<_>>())?;
         Ok(self.store.sync()?)
+    }
+
+    /// Records those texts that the log does not have, not synced.
+    ///
+    /// # Errors
+    /// Why none was.
+    pub fn keep(&mut self, texts: &[ToKeep]) -> Result<(), StoreError> {
+        if texts.is_empty() {
+            return Ok(());
+        }
+        let entries: Vec<Entry> = texts
+            .iter()
+            .map(|one| texts::entry(&one.text, (one.time, &one.server, &one.session), &self.redactor))
+            .collect();
+        self.store.append_new(&entries, &self.redactor)
     }
 }
 

@@ -25,6 +25,7 @@ use super::chain::{Head, Writer};
 use super::place::{self, Held, Identity, Lock};
 use super::record::Entry;
 use super::redact::Redactor;
+use crate::wire::digest::Digest;
 use open::folder_of;
 use state::State;
 
@@ -86,6 +87,62 @@ impl Store {
         let last = self.locked(|state, held| state.append(held, &part))?;
         self.unnoted = true;
         Ok(last)
+    }
+
+    /// Appends those of these entries, each known by its digest, that the log has no record of; not synced.
+    ///
+    /// # Errors
+    /// Why nothing was recorded.
+    pub fn append_new(&mut self, entries: &[Entry], redactor: &Redactor) -> Result<(), StoreError> {
+        // Looked at without the lock first: mostly the log has them all.
+        let new = |state: &State| -> Result<Vec<&Entry>, StoreError> {
+            let mut new: Vec<&Entry> = Vec::new();
+            for entry in entries {
+                let comes = |digest: &Digest| new.iter().any(|one| one.digest.as_ref() == Some(digest));
+                let is_there = |digest| Ok::<_, StoreError>(comes(digest) || state.looked_up(digest)?.is_some());
+                if !entry.digest.as_ref().map(is_there).transpose()?.unwrap_or(false) {
+                    new.push(entry);
+                }
+            }
+            Ok(new)
+        };
+        if self.with(|open| new(&open.state).map(|new| new.is_empty()))? {
+            return Ok(());
+        }
+        let writer = self.writer;
+        self.locked(|state, held| {
+            let mut part = JournalPart::new(writer, 1);
+            new(state)?.into_iter().for_each(|entry| part.push(|out| write_body(entry, redactor, out)));
+            state.append(held, &part)
+        })?;
+        self.unnoted = true;
+        Ok(())
+    }
+
+    /// Removes the oldest records, in one commit with what `last` says under the lock: up to which one, and the entries that follow
+    /// from that. Its room on the disk is given back, where no other process reads the log at this moment.
+    ///
+    /// # Errors
+    /// Why nothing was removed.
+    pub fn remove(
+        &mut self,
+        redactor: &Redactor,
+        last: impl FnOnce() -> Result<(u64, Vec<Entry>), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (writer, path) = (self.writer, self.path.clone());
+        self.locked(|state, held| {
+            // A head that was noted in the stretch would look like a loss.
+            noted::note(state.db(), &path)?;
+            let (last, entries) = last()?;
+            let mut part = JournalPart::new(writer, 1);
+            entries.iter().for_each(|entry| part.push(|out| write_body(entry, redactor, out)));
+            state.remove(held, last, &part)?;
+            state.sync()?;
+            noted::note(state.db(), &path)?;
+            index_db::IndexDb::remove(&index_db::place_of(&path));
+            state.shrink();
+            Ok(())
+        })
     }
 
     /// Syncs to disk what was committed, and now and then notes the chain's head ([`noted`]).
@@ -152,12 +209,19 @@ impl Store {
     /// Does something with the log under the lock between writers.
     fn locked<T>(&mut self, act: impl FnOnce(&mut State, &Held) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let known = self.known;
-        let (done, head) = self.with(|open| {
+        let done = self.with(|open| {
             let held = open.lock.hold()?;
             open.state.must_have(known)?;
             let done = act(&mut open.state, &held)?;
             Ok((done, open.state.head()?))
-        })?;
+        });
+        // The head was noted up to a second ago; later records would be gone without a trace.
+        if let Err(StoreError::Lost { .. }) = &done
+            && let Err(error) = noted::note_lost(&self.path, known)
+        {
+            tracing::warn!(%error, "the head that is lost was not noted");
+        }
+        let (done, head) = done?;
         self.known = head;
         Ok(done)
     }

@@ -7,8 +7,10 @@ use std::ops::ControlFlow;
 
 use super::chain::{Break, Head, Row, Verifier, is_of};
 use super::fields::{Fields, SessionTurn, session_turn};
+use super::removed::{self, Removed};
 use super::store::noted::Noted;
 use super::store::{ReadOrder, Reader, StoreError};
+use super::texts::{self, Names};
 use crate::wire::digest::Digest;
 
 /// The result of verifying.
@@ -22,6 +24,11 @@ pub struct Verified {
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
     pub unended: Unended,
+    /// What was removed before the first record.
+    pub removed: Option<Removed>,
+    /// Records of what was removed that cannot be true, and why.
+    pub untrue: Vec<(i64, &'static str)>,
+    pub texts: texts::Found,
 }
 
 /// Sessions that began, and neither ended nor run.
@@ -29,6 +36,8 @@ pub struct Verified {
 pub struct Unended {
     /// Their journals are gone: their last records were removed before they reached the log.
     pub lost: Vec<SessionStart>,
+    /// The same, which an operator has acknowledged.
+    pub acknowledged: Vec<SessionStart>,
     /// How many are of earlier versions, which did not record the end of a wrapper that was killed.
     pub earlier: u64,
 }
@@ -41,7 +50,15 @@ pub struct SessionStart {
     pub server: String,
     pub session: String,
     /// Whether it names its journals by its session.
-    names_journals: bool,
+    pub names_journals: bool,
+    is_acknowledged: bool,
+}
+
+impl SessionStart {
+    /// Whether an operator knows that its end is lost.
+    pub fn is_acknowledged(&self) -> bool {
+        self.is_acknowledged
+    }
 }
 
 /// The sessions that have no end in the records that were read.
@@ -55,6 +72,11 @@ impl OpenSessions {
         let Some(fields) = Fields::of(row.body) else { return };
         match turn {
             SessionTurn::End => drop(self.0.remove(&*fields.session)),
+            SessionTurn::Lost => {
+                if let Some(start) = self.0.get_mut(&*fields.session) {
+                    start.is_acknowledged = true;
+                }
+            }
             SessionTurn::Start => {
                 let start = SessionStart {
                     seq: row.seq,
@@ -62,10 +84,15 @@ impl OpenSessions {
                     server: fields.server.into_owned(),
                     session: fields.session.to_string(),
                     names_journals: is_of(row.writer, &fields.session),
+                    is_acknowledged: false,
                 };
                 self.0.insert(fields.session.into_owned(), start);
             }
         }
+    }
+
+    pub fn starts(&self) -> impl Iterator<Item = &SessionStart> {
+        self.0.values()
     }
 
     /// Those that do not run: no journal of theirs is beside the log. `read` is the last record that was taken.
@@ -84,10 +111,11 @@ impl OpenSessions {
             if !start.names_journals {
                 unended.earlier += 1;
             } else if !journals.iter().any(|journal| is_of(journal, &start.session)) {
-                unended.lost.push(start);
+                if start.is_acknowledged { &mut unended.acknowledged } else { &mut unended.lost }.push(start);
             }
         }
         unended.lost.sort_by_key(|start| start.seq);
+        unended.acknowledged.sort_by_key(|start| start.seq);
         Ok(unended)
     }
 }
@@ -102,6 +130,20 @@ pub struct Beyond {
 }
 
 impl Verified {
+    /// Of a log that is not there.
+    pub fn nothing(anchor: Anchor) -> Self {
+        Self {
+            head: Head::EMPTY,
+            broken: None,
+            beyond: None,
+            anchor,
+            unended: Unended::default(),
+            removed: None,
+            untrue: Vec::new(),
+            texts: texts::Found::default(),
+        }
+    }
+
     /// The last record that is linked to those before it, apart from changed ones.
     pub fn last(&self) -> Head {
         self.beyond.as_ref().map_or(self.head, |beyond| beyond.head)
@@ -122,7 +164,7 @@ pub enum Anchor {
 /// Why the log could not be read; a broken chain is no error here.
 pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
     const OFTEN: u64 = 4096;
-    let mut verifying = Verifying::new(expected);
+    let mut verifying = Verifying::new(reader, expected);
     reader.each(ReadOrder::OldestFirst, &mut |row| {
         let flow = verifying.take(&row);
         let seq = verifying.verifier.head().seq;
@@ -135,9 +177,14 @@ pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u6
 }
 
 /// What is known while the records come, the oldest first.
-pub(super) struct Verifying {
+pub struct Verifying {
     verifier: Verifier,
-    sessions: OpenSessions,
+    pub(super) sessions: OpenSessions,
+    texts: Names,
+    /// What the log was opened with, and what its records say since.
+    begin: Option<Removed>,
+    removed: Option<Removed>,
+    untrue: Vec<(i64, &'static str)>,
     /// The last record that was taken.
     read: u64,
     expected: Option<Digest>,
@@ -150,15 +197,53 @@ pub(super) struct Verifying {
 }
 
 impl Verifying {
-    pub(super) fn new(expected: Option<Digest>) -> Self {
-        let anchor = expected.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-        let (verifier, sessions) = (Verifier::default(), OpenSessions::default());
-        Self { verifier, sessions, read: 0, expected, anchor, broken: None, holds: None, changed: Some(0) }
+    /// Begins with the first record that this log has. `expected` is a link noted earlier.
+    pub fn new(reader: &Reader, expected: Option<Digest>) -> Self {
+        let begin = reader.removed().cloned();
+        let of_stretch = |link: Digest| {
+            let stretch = begin.iter().flat_map(|removed| &removed.stretches).find(|one| one.head == link);
+            stretch.map_or(Anchor::Missing, |one| Anchor::Found { seq: one.last })
+        };
+        let head = begin.as_ref().map_or(Head::EMPTY, Removed::end);
+        Self {
+            verifier: Verifier::after(head),
+            sessions: OpenSessions::default(),
+            texts: Names::default(),
+            removed: None,
+            untrue: Vec::new(),
+            read: head.seq,
+            expected,
+            anchor: expected.map_or(Anchor::NotAsked, of_stretch),
+            begin,
+            broken: None,
+            holds: None,
+            changed: Some(0),
+        }
+    }
+
+    /// The last record that was taken.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Where the chain breaks first.
+    pub fn broken(&self) -> Option<&Break> {
+        self.broken.as_ref()
     }
 
     /// Takes the next record; breaks off once nothing more can be checked.
-    pub(super) fn take(&mut self, row: &Row<'_>) -> ControlFlow<()> {
+    pub fn take(&mut self, row: &Row<'_>) -> ControlFlow<()> {
         self.sessions.take(row);
+        self.texts.take(row);
+        if removed::is_one(row.body) {
+            match removed::read(row)
+                .ok_or("it cannot be read")
+                .and_then(|said| said.fault(self.removed.as_ref()).map_or(Ok(said), Err))
+            {
+                Ok(said) => self.removed = Some(said),
+                Err(why) => self.untrue.push((row.seq, why)),
+            }
+        }
         self.read = u64::try_from(row.seq).unwrap_or(self.read);
         let found = match self.verifier.take(row) {
             Ok(head) => {
@@ -191,11 +276,27 @@ impl Verifying {
         }
     }
 
-    pub(super) fn done(self, reader: &Reader) -> Result<Verified, StoreError> {
+    /// What was found, when all were taken.
+    pub fn done(mut self, reader: &Reader) -> Result<Verified, StoreError> {
+        // Where the log was not read to its end, the record that says so was not reached.
+        if self.removed != self.begin && self.changed.is_some() {
+            let seq = self.begin.as_ref().or(self.removed.as_ref()).map_or(0, |removed| removed.seq);
+            self.untrue.push((seq, "it is not the last that says what was removed"));
+        }
+        let texts = self.texts.found();
         let last = self.verifier.head();
         let beyond = self.changed.filter(|_| self.broken.is_some()).map(|changed| Beyond { changed, head: last });
         let unended = self.sessions.unended(reader, self.read)?;
-        Ok(Verified { head: self.holds.unwrap_or(last), broken: self.broken, beyond, anchor: self.anchor, unended })
+        Ok(Verified {
+            head: self.holds.unwrap_or(last),
+            broken: self.broken,
+            beyond,
+            anchor: self.anchor,
+            unended,
+            removed: self.begin,
+            untrue: self.untrue,
+            texts,
+        })
     }
 }
 

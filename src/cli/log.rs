@@ -1,34 +1,30 @@
-//! `mcp-approve log list|show|verify|export|stats`: reviews the audit log. Prints only to the writer it is given.
+//! `mcp-approve log`: reviews the audit log, exports it, and removes its oldest records. Prints only to the writer it is given.
 
+pub mod alter;
+mod evidence;
 pub mod export;
+pub mod follow;
 pub(super) mod named;
+pub mod of;
 mod print;
 mod signatures;
 pub mod stats;
-pub(super) mod verify;
+mod then;
+pub mod verify;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::ValueHint;
-use serde::Deserialize;
-
-use crate::audit::fields::{Field, Fields, Record};
-use crate::audit::moment::{Clock, Since};
+use crate::audit::fields::{Field, Record};
 use crate::audit::query;
-use crate::audit::record::{By, Kind, VerdictWord};
-use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::Reader;
 use crate::cli::error::{Error, Exit, done};
+use crate::cli::log::of::Of;
 use crate::cli::log::print::{table, timeline, whole};
 use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
-use crate::policy::glob::Glob;
 use crate::text::row::{Row, Tone};
-use crate::text::time;
-use crate::wire::digest::Digest;
-use crate::wire::words::UnknownWord;
 
 /// What to do with the log.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -38,7 +34,7 @@ pub enum LogCommand {
     /// Shows one record, or all records of a call, in full
     Show(ShowOptions),
     /// Checks that no record was changed, removed, inserted or moved
-    Verify(VerifyOptions),
+    Verify(verify::VerifyOptions),
     /// Exports records for other programs, with the proof of their chain
     #[command(after_help = "Examples:
   mcp-approve log export > audit.jsonl
@@ -49,66 +45,12 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     Export(export::ExportOptions),
     /// Counts: what was asked, approved, denied, how fast, and what rules saved
     Stats(stats::StatsOptions),
-}
-
-/// Which records are wanted.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub struct Of {
-    /// Words and fields, as in the console's Log: README.md verdict:deny since:yesterday
-    #[arg(value_name = "SEARCH")]
-    pub search: Vec<String>,
-    /// Only servers with this in their name (or a glob)
-    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
-    pub server: Option<Glob>,
-    /// Only tools with this in their name (or a glob)
-    #[arg(long, value_name = "NAME", value_parser = Glob::new)]
-    pub tool: Option<Glob>,
-    /// Only this kind of record: decision, decision-asked, forward, outcome, withdrawn, …
-    #[arg(long)]
-    pub kind: Option<Kind>,
-    /// Only this verdict: approve or deny
-    #[arg(long, value_parser = verdict)]
-    pub verdict: Option<VerdictWord>,
-    /// Only what this decided: policy, rule, operator, expiry, …
-    #[arg(long, value_parser = by)]
-    pub by: Option<By>,
-    /// Only from then on: today, yesterday, 2026-11-21, 14:30, 30d, 1h, 5m, 2026-11-21T10:00:00Z
-    #[arg(long, value_name = "WHEN")]
-    pub since: Option<Since>,
-    /// Only before then; a day counts to its end
-    #[arg(long, value_name = "WHEN")]
-    pub until: Option<Since>,
-    /// Read and show days and times in UTC
-    #[arg(long)]
-    pub utc: bool,
-}
-
-/// A verdict by any of the words that people use.
-fn verdict(word: &str) -> Result<VerdictWord, UnknownWord> {
-    match word {
-        "allow" | "allowed" | "approved" => Ok(VerdictWord::Approve),
-        "denied" => Ok(VerdictWord::Deny),
-        word => word.parse(),
-    }
-}
-
-/// What decided, as lists name it too.
-fn by(word: &str) -> Result<By, UnknownWord> {
-    if word == "policy" { Ok(By::Default) } else { word.parse() }
-}
-
-impl Of {
-    /// The search that this means. Days and times of day are those of the `clock`.
-    fn search(&self, clock: Clock) -> Result<Search, Meaningless> {
-        let search = Search::read(&self.search.join(" "), clock)?
-            .with_part(Field::Server, self.server.as_ref())
-            .with_part(Field::Tool, self.tool.as_ref())
-            .with(Field::Kind, self.kind.map(Kind::word))
-            .with(Field::Verdict, self.verdict.map(VerdictWord::word))
-            .with(Field::By, self.by.map(By::word));
-        let (since, until) = (self.since.map(|since| since.moment(clock)), self.until.map(|until| until.end(clock)));
-        Ok(search.from(since).before(until))
-    }
+    /// Writes each record as it comes, for a program that collects logs
+    Follow(follow::FollowOptions),
+    /// Removes the oldest records, and records that
+    Prune(alter::PruneOptions),
+    /// Records that you know that the end of a session is lost
+    Acknowledge(alter::AcknowledgeOptions),
 }
 
 /// Which records to list, and how.
@@ -156,20 +98,6 @@ pub struct ShowOptions {
     pub json: bool,
 }
 
-/// How to verify.
-#[derive(Clone, Debug, clap::Args)]
-pub struct VerifyOptions {
-    /// A head link noted earlier: it must still be in the chain
-    #[arg(long, value_name = "LINK")]
-    pub expect_head: Option<Digest>,
-    /// Also verify the signatures of approvals, by this list of OpenSSH's allowed signers
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub allowed_signers: Option<PathBuf>,
-    /// Print one JSON object
-    #[arg(long)]
-    pub json: bool,
-}
-
 impl LogCommand {
     /// How its list is wanted; `None` for what is no list for people.
     pub(super) fn look(&self) -> Option<LookOptions> {
@@ -177,21 +105,25 @@ impl LogCommand {
             Self::List(options) if !options.json && !options.jsonl => Some(options.look),
             Self::Show(options) if !options.json => Some(options.look),
             Self::List(_) | Self::Show(_) | Self::Verify(_) | Self::Export(_) | Self::Stats(_) => None,
+            Self::Follow(_) | Self::Prune(_) | Self::Acknowledge(_) => None,
         }
     }
 }
 
-/// Runs one command on the log at `db`.
+/// Runs one command on the log at `db`; `key` hides secrets in what it records.
 ///
 /// # Errors
 /// The log cannot be read, has no such record, or the output cannot be written.
-pub fn run(command: &LogCommand, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
+pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
         LogCommand::Verify(options) => verify::verify(options, db, look, out),
         LogCommand::Export(options) => export::run(options, db, look.utc(options.of.utc).clock, out),
         LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
+        LogCommand::Follow(options) => follow::run(options, db, look.clock, out),
+        LogCommand::Prune(options) => alter::prune(options, (db, key), look, out),
+        LogCommand::Acknowledge(options) => alter::acknowledge(options, (db, key), look, out),
     }
 }
 
@@ -266,38 +198,6 @@ fn warn_of_changes(
     Ok(())
 }
 
-/// Says who made the rule that decided a call, and in which record that is.
-fn author(reader: &Reader, db: &Path, call: &[Record], look: Look<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    let by_rule = |fields: &Fields<'_>| fields.kind() == Some(Kind::Decision) && fields.by() == Some(By::Rule);
-    let Some(decided) = call.iter().filter_map(Record::fields).find(by_rule) else { return Ok(()) };
-    // A grant is no rule: it has records of its own.
-    let Some(rule) = decided.rule.as_deref().filter(|rule| !rule.starts_with("grant:")) else { return Ok(()) };
-    let before = decided.millis().map(|at| at + 1);
-    let search = Search::default().with(Field::Kind, Some(Kind::Policy.word())).before(before);
-    let search = search.with_part(Field::Rule, Glob::new(rule).ok().as_ref());
-    let made = query::last(reader, named::index(db, reader)?.as_ref(), &search, usize::MAX)?;
-    let is_of = |fields: &Fields<'_>| fields.rule.as_deref().is_some_and(|of| of.split(", ").any(|one| one == rule));
-    let made = made.iter().rev().find(|record| record.fields().as_ref().is_some_and(is_of));
-    let rule = visible(rule);
-    let said = match made.and_then(|record| Some((record.seq, record.fields()?))) {
-        Some((seq, fields)) => {
-            let Made { what, operator } = fields.detail().unwrap_or_default();
-            let time = fields.millis().map_or_else(String::new, |at| time::date(at, look.clock.offset));
-            format!("Rule {rule}: {} by {}, {time}, record {seq}", visible(&what), visible(&operator))
-        }
-        None => format!("Rule {rule}: no record says who made it"),
-    };
-    Ok(writeln!(out, "{said}\n")?)
-}
-
-/// What the record of a change of rules says was done, and by whom.
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Made {
-    what: String,
-    operator: String,
-}
-
 /// Says that there is no log yet, and how it begins.
 fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let missing = Error::NoLog(db.to_path_buf());
@@ -313,7 +213,7 @@ fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     }
     warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;
-    author(&reader, db, &call, look, out)?;
+    then::say(&reader, db, &call, look, out)?;
     whole(&found, out)?;
     if !others.is_empty() {
         writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;

@@ -42,6 +42,7 @@ use waiting::{Waiting, come_back, form};
 
 use crate::audit::agreed;
 use crate::audit::record::{By, Kind};
+use crate::audit::text::{Text, What};
 use crate::policy::rule::Policy;
 use crate::signing::verdict::Spent;
 use crate::wire::message::{self, Refusal};
@@ -164,6 +165,12 @@ impl Gate {
         self.out.take()
     }
 
+    /// The server and the session that entries of the log name.
+    pub fn names(&self) -> (Arc<str>, Arc<str>) {
+        let heading = &self.out.heading;
+        (Arc::clone(&heading.server), Arc::clone(&heading.session))
+    }
+
     /// The wrapper's state, as a console shows it.
     pub fn status(&self) -> Status {
         status::status(self.context())
@@ -232,6 +239,7 @@ impl Gate {
                 let mut entry = self.out.entry(Kind::Tools);
                 entry.tool = Some(update.tool.name.as_str().into());
                 entry.digest = Some(update.pin.latest);
+                entry.names = Some(Text::new(What::Definition, update.tool.canonical()));
                 self.out.record(entry.with("definition", update.pin_state.word()).with("version", update.pin.version));
             }
             self.out.push(Effect::Remember(Box::new(update)));

@@ -6,7 +6,7 @@
 
 mod folding;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,9 +18,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::record::{Entry, Kind};
+use crate::audit::recording::ToKeep;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
+use crate::audit::text::{Text, What as TextKind};
+use crate::interpose::clock::wall_ms;
 use crate::interpose::notice;
+use crate::policy::rule::Policy;
+use crate::wire::digest::Digest;
 pub use folding::{Ack, Done};
 use folding::{Fold, Folder, What, sync_all};
 
@@ -40,6 +45,8 @@ const BATCH_ARGUMENTS: usize = 128 << 10;
 const ARGUMENTS: usize = 1 << 20;
 /// How long [`Scribe::finish`] waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How many bytes of texts one session may have the log keep: a server can change its definitions without end.
+const TO_KEEP: usize = 8 << 20;
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
 
 /// Where the journal is.
@@ -75,6 +82,9 @@ pub struct Scribe {
     waiting: VecDeque<(u64, Box<Entry>)>,
     /// Bytes that the folding thread has not folded yet.
     folding: Arc<AtomicUsize>,
+    /// The texts that were passed on to be kept, and how many bytes more of them may be.
+    kept: HashSet<Digest>,
+    to_keep: usize,
     fold_at: Option<u64>,
     retry_at: Option<u64>,
 }
@@ -112,6 +122,8 @@ impl Scribe {
             place,
             waiting: VecDeque::new(),
             folding,
+            kept: HashSet::new(),
+            to_keep: TO_KEEP,
             fold_at: None,
             retry_at: None,
         }
@@ -121,8 +133,38 @@ impl Scribe {
     /// needs a thread is acknowledged by [`Self::done`]. Never waits.
     #[must_use]
     pub fn record(&mut self, now: u64, batch: Vec<(u64, impl Into<Box<Entry>>)>) -> Vec<Ack> {
-        self.waiting.extend(batch.into_iter().map(|(id, entry)| (id, entry.into())));
+        for (id, entry) in batch {
+            let entry = entry.into();
+            if let Some(named) = &entry.names
+                && !self.kept.contains(&named.digest())
+                && let Some(text) = ToKeep::of(&entry)
+            {
+                self.keep(text);
+            }
+            self.waiting.push_back((id, entry));
+        }
         self.go_on(now)
+    }
+
+    /// Has the log keep a text that records name, once in a session. Never waits.
+    pub fn keep(&mut self, text: ToKeep) {
+        if let Some(left) = self.to_keep.checked_sub(text.text.len())
+            && self.kept.insert(text.text.digest())
+        {
+            self.to_keep = left;
+            // If that thread is gone, nothing is recorded either.
+            let _ = self.folds.send(Fold::Keep(Box::new(text)));
+        }
+    }
+
+    /// Has the log keep the texts of a policy that is in force from now on.
+    pub fn keep_policy(&mut self, policy: &Policy, server: &Arc<str>, session: &Arc<str>) {
+        for text in &policy.texts {
+            let (server, session) = (Arc::clone(server), Arc::clone(session));
+            let is_list = policy.texts.len() > 1 && Digest::of(text.as_bytes()) == policy.digest;
+            let what = if is_list { TextKind::PolicyFiles } else { TextKind::Policy };
+            self.keep(ToKeep { time: wall_ms(), server, session, text: Text::new(what, Arc::clone(text)) });
+        }
     }
 
     /// Takes what a thread has done; returns the acknowledgements that follow.

@@ -149,7 +149,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
     let log = settings.audit_db.clone();
-    let scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), &session, to_us);
+    let mut scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), &session, to_us);
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
     watch.begin(watcher.add(&layers.paths()));
@@ -162,6 +162,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         notice::say("--observe has no effect: the policy asks for signatures, so its calls are held");
         settings.mode = Mode::Enforce;
     }
+    scribe.keep_policy(&policy, &settings.name.as_str().into(), &session);
     if settings.mode == Mode::Observe {
         notice::say("OBSERVING: every call that would be asked is let through and recorded");
     }

@@ -397,6 +397,8 @@ impl Wrapper {
                 if let Some(banner) = &policy.banner {
                     notice::say(banner);
                 }
+                let (server, session) = self.gate.names();
+                self.scribe.keep_policy(&policy, &server, &session);
                 self.step(now, Event::PolicyChanged(Arc::from(policy)));
             }
             FromThreads::Refused { console, why } => self.refuse(console, String::new(), why),

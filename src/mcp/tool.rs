@@ -111,6 +111,11 @@ impl Tool {
     /// Canonical is compact JSON with every object's keys in byte order and every number as its text, so that a server
     /// may write the same definition in another order or spacing without a change.
     pub fn digest(&self) -> Digest {
+        Digest::of(self.canonical().as_bytes())
+    }
+
+    /// The canonical definition.
+    pub fn canonical(&self) -> String {
         canonical(self.definition.clone())
     }
 
@@ -119,7 +124,7 @@ impl Tool {
     pub fn sense(&self) -> Digest {
         let mut sense = self.definition.clone();
         settle(&mut sense);
-        canonical(sense)
+        Digest::of(canonical(sense).as_bytes())
     }
 }
 
@@ -213,9 +218,9 @@ fn text_of(value: &Value) -> Option<String> {
 }
 
 /// The digest of a value as [`Tool::digest`] writes it.
-fn canonical(mut value: Value) -> Digest {
+fn canonical(mut value: Value) -> String {
     value.sort_all_objects();
-    Digest::of(value.to_string().as_bytes())
+    value.to_string()
 }
 
 /// The page with only the tools to keep, and before them one of our own; `keep` has one entry for each tool, in their order.

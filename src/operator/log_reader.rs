@@ -12,7 +12,6 @@ use std::sync::{Arc, mpsc};
 
 use search::Searching;
 
-use crate::audit::chain::Verifier;
 use crate::audit::fields::{Fields, Record};
 use crate::audit::index::{Index, SLICE};
 use crate::audit::moment::Clock;
@@ -20,7 +19,7 @@ use crate::audit::record::{Kind, VerdictWord};
 use crate::audit::search::{Search, exactly};
 use crate::audit::store::noted::Noted;
 use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
-use crate::audit::verified::OpenSessions;
+use crate::audit::verified::Verifying;
 use crate::audit::{past, query, verified};
 use crate::home::user;
 use crate::hosts;
@@ -89,8 +88,7 @@ enum Work {
 }
 
 struct Checking {
-    verifier: Verifier,
-    sessions: OpenSessions,
+    verifying: Verifying,
     noted: Noted,
     newest: u64,
     slices: u64,
@@ -179,8 +177,8 @@ impl LogReader {
                 let noted = noted::read(&self.sources.log);
                 if let Some(reader) = self.open()? {
                     let newest = reader.newest()?;
-                    let (verifier, sessions) = (Verifier::default(), OpenSessions::default());
-                    self.checking = Some(Checking { verifier, sessions, noted, newest, slices: 0 });
+                    let verifying = Verifying::new(reader, None);
+                    self.checking = Some(Checking { verifying, noted, newest, slices: 0 });
                 }
             }
             LogRequest::Recent => {
@@ -282,33 +280,25 @@ impl LogReader {
     }
 
     fn check(&mut self) -> Result<(), StoreError> {
-        let (Some(reader), Some(checking)) = (&self.reader, &mut self.checking) else { return Ok(()) };
-        let verifier = &mut checking.verifier;
-        let (mut read, mut broken) = (0, None);
-        reader.each_from(ReadOrder::OldestFirst, verifier.head().seq + 1, SLICE, &mut |row| {
+        let (Some(reader), Some(mut checking)) = (&self.reader, self.checking.take()) else { return Ok(()) };
+        let mut read = 0;
+        reader.each_from(ReadOrder::OldestFirst, checking.verifying.read() + 1, SLICE, &mut |row| {
             read += 1;
-            checking.sessions.take(&row);
-            match verifier.take(&row) {
-                Ok(_) => ControlFlow::Continue(()),
-                Err(found) => {
-                    broken = Some(found.to_string());
-                    ControlFlow::Break(())
-                }
-            }
+            checking.verifying.take(&row)
         })?;
         checking.slices += 1;
-        let head = verifier.head();
-        let over = read < SLICE || broken.is_some();
-        let lost = over
-            && (verified::is_lost(&checking.noted, head, reader)?
-                || !std::mem::take(&mut checking.sessions).unended(reader, head.seq)?.lost.is_empty());
-        if over || checking.slices.is_multiple_of(REPORT) {
-            let until = (!over).then_some(checking.newest);
-            (self.tell)(Finding::Verified(Checked { holds: head.seq, until, broken, lost }));
+        if read == SLICE && checking.verifying.broken().is_none() {
+            if checking.slices.is_multiple_of(REPORT) {
+                let (holds, until) = (checking.verifying.read(), Some(checking.newest));
+                (self.tell)(Finding::Verified(Checked { holds, until, broken: None, lost: false }));
+            }
+            self.checking = Some(checking);
+            return Ok(());
         }
-        if over {
-            self.checking = None;
-        }
+        let verified = checking.verifying.done(reader)?;
+        let lost = verified::is_lost(&checking.noted, verified.last(), reader)? || !verified.unended.lost.is_empty();
+        let broken = verified.broken.as_ref().map(ToString::to_string);
+        (self.tell)(Finding::Verified(Checked { holds: verified.head.seq, until: None, broken, lost }));
         Ok(())
     }
 }

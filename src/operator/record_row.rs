@@ -208,9 +208,12 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Tools) => (Tone::Ours, "tools"),
         Some(Kind::Policy) => (Tone::Ours, "policy"),
         Some(Kind::Agreed) => (Tone::Ours, "agreed"),
+        Some(Kind::Text) => (Tone::Ours, "kept"),
         Some(Kind::Passed) => (Tone::Ours, "passed"),
         Some(Kind::Session) => (Tone::Ours, "session"),
         Some(Kind::Event) => (Tone::Ours, "event"),
+        Some(Kind::Removed) => (Tone::Warn, "removed"),
+        Some(Kind::SessionLost) => (Tone::Warn, "end lost"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
         None => return foreign(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
     };

@@ -45,7 +45,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     let mut banners = Vec::new();
     let mut pending = Vec::new();
     let mut allows_count = true;
-    let mut texts = String::new();
+    let (mut list, mut texts) = (String::new(), Vec::new());
     for Contribution { layer, file, state } in contributions {
         let of_file = |rule: Rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule };
         let mut take = |found: Vec<Rule>| rules.extend(found.into_iter().map(of_file));
@@ -56,17 +56,19 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         };
         disabled.extend(off.iter().cloned().map(of_file));
         let mut tell = |what: &str, digest: &Digest| {
-            texts.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
+            list.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
         };
         match state {
             FileState::Whole(policy) => {
                 tell("is", &policy.digest);
+                texts.extend(policy.texts.iter().cloned());
                 given = strictest(given, policy.given);
                 take(policy.all_rules().cloned().collect());
             }
             FileState::Changed { now, accepted, diff } => {
                 tell("is", &now.digest);
                 tell("was", &accepted.digest);
+                texts.extend([now, accepted].into_iter().flat_map(|one| one.texts.iter().cloned()));
                 let loosens = loosened(accepted, now);
                 given = strictest(given, both(accepted.given, now.given));
                 let known = ById::of(accepted);
@@ -87,8 +89,10 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 }
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
+                texts.push(banner.as_str().into());
                 for policy in before {
                     tell("was", &policy.digest);
+                    texts.extend(policy.texts.iter().cloned());
                     given = strictest(given, policy.given);
                     take(policy.all_rules().filter(|rule| rule.decision > Decision::Allow).cloned().collect());
                 }
@@ -96,9 +100,16 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         }
     }
     let digest = match contributions {
-        [] => built_in().digest,
+        [] => {
+            let Policy { digest, texts: built_in, .. } = built_in();
+            texts = built_in;
+            digest
+        }
         [Contribution { state: FileState::Whole(policy), .. }] => policy.digest,
-        _ => Digest::of(texts.as_bytes()),
+        _ => {
+            texts.push(list.as_str().into());
+            Digest::of(list.as_bytes())
+        }
     };
     let (results, rules) = rules.into_iter().partition(|rule: &Rule| rule.result.is_some());
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
@@ -114,6 +125,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         allows_count,
         roots: roots.clone(),
         digest,
+        texts,
         banner,
         pending,
     }
@@ -237,6 +249,7 @@ pub fn nothing(roots: &Roots) -> Policy {
         rules: Vec::new(),
         results: Vec::new(),
         digest: Digest::of(b""),
+        texts: Vec::new(),
         roots: roots.clone(),
         ..built_in()
     }

@@ -77,6 +77,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         allows_count: true,
         roots: roots.clone(),
         digest: Digest::of(text.as_bytes()),
+        texts: vec![text.into()],
         banner: None,
         pending: Vec::new(),
     })
@@ -96,6 +97,7 @@ pub fn everything_asks(banner: String) -> Policy {
         allows_count: false,
         roots: Roots::default(),
         digest: Digest::of(b""),
+        texts: Vec::new(),
         banner: Some(banner),
         pending: Vec::new(),
     }

@@ -285,8 +285,10 @@ pub struct Policy {
     pub allows_count: bool,
     /// Where `~` and relative paths in arguments start.
     pub roots: Roots,
-    /// Digest of the text it was read from.
+    /// Digest of the text it was read from; of several, of a list of their digests.
     pub digest: Digest,
+    /// Those texts, and the list of several: what the log keeps of it.
+    pub texts: Vec<Arc<str>>,
     /// What the operator must know: a broken file with line and hint. `None` when all is well.
     pub banner: Option<String>,
     /// What was loosened in a file and waits for the operator.

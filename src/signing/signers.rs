@@ -44,6 +44,8 @@ pub struct Entry {
     /// Absent: every namespace.
     pub namespaces: Option<Patterns>,
     pub comment: String,
+    /// The whole line, as it is written.
+    pub text: String,
 }
 
 /// The key of a line.
@@ -311,6 +313,7 @@ fn entry(line: usize, text: &str, zone: &TimeZone) -> Result<Entry, String> {
         before: options.before,
         namespaces: options.namespaces.map(Patterns),
         comment: comment.to_owned(),
+        text: text.to_owned(),
     })
 }
 

@@ -82,6 +82,7 @@ pub struct Attested {
     evidence: Evidence,
     statement: Statement,
     signer: Signer,
+    line: String,
 }
 
 impl Attested {
@@ -99,7 +100,8 @@ impl Attested {
         if statement.said.grants.is_some() && !statement.also.is_empty() {
             return Err(Refused::GrantOfSeveral);
         }
-        Ok(Self { evidence, statement, signer })
+        let line = signers.may_sign(&signer.principal, &signer.key, NAMESPACE, statement.time)?.text.clone();
+        Ok(Self { evidence, statement, signer, line })
     }
 
     /// Checks that its key may still sign, by the lists of now.
@@ -119,6 +121,11 @@ impl Attested {
     /// What was signed.
     pub const fn statement(&self) -> &Statement {
         &self.statement
+    }
+
+    /// The line of the list that allowed the key.
+    pub fn line(&self) -> &str {
+        &self.line
     }
 
     /// Who signed it.

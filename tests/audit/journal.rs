@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store, StoreError};
-use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
+use mcp_approve::cli::log::verify::VerifyOptions;
+use mcp_approve::cli::log::{LogCommand, run};
 use rusqlite::Connection;
 
 use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, tickets, write};
@@ -244,8 +245,9 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
 
 fn verify(db: &Path) -> (ExitCode, String) {
     let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
-    let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
+    let command = LogCommand::Verify(VerifyOptions::default());
+    let finding =
+        run(&command, db, &db.with_extension("key"), mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
     (finding, String::from_utf8(out).unwrap())
 }
 

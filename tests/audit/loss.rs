@@ -9,7 +9,8 @@ use mcp_approve::audit::chain::journal_name;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::Store;
 use mcp_approve::cli::error::Error;
-use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
+use mcp_approve::cli::log::verify::VerifyOptions;
+use mcp_approve::cli::log::{LogCommand, run};
 use mcp_approve::cli::look::Look;
 use mcp_approve::interpose::scribe::Ack;
 
@@ -129,8 +130,8 @@ fn act(act: Act, db: &Path, names: &[&str], old: &Path) {
 /// What `log verify` says; an error of it is a finding as well.
 fn verify(db: &Path) -> (bool, String) {
     let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
-    let found = run(&command, db, Look::plain(NOON), &mut out);
+    let command = LogCommand::Verify(VerifyOptions::default());
+    let found = run(&command, db, &db.with_extension("key"), Look::plain(NOON), &mut out);
     let text = String::from_utf8(out).unwrap();
     match found {
         Ok(found) => (found == ExitCode::SUCCESS && !text.contains("MISSING"), text),

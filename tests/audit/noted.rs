@@ -9,7 +9,8 @@ use mcp_approve::audit::record::Entry;
 use mcp_approve::audit::store::Store;
 use mcp_approve::audit::store::noted::{Noted, place_of, read as noted};
 use mcp_approve::cli::error::Error;
-use mcp_approve::cli::log::{LogCommand, VerifyOptions, run};
+use mcp_approve::cli::log::verify::VerifyOptions;
+use mcp_approve::cli::log::{LogCommand, run};
 use rusqlite::Connection;
 
 use crate::audit::log::log;
@@ -25,8 +26,9 @@ fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>)
 fn verify(db: &Path) -> (ExitCode, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
-        let command = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json });
-        let finding = run(&command, db, mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
+        let command = LogCommand::Verify(VerifyOptions { json, ..VerifyOptions::default() });
+        let finding =
+            run(&command, db, &db.with_extension("key"), mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
         (finding, String::from_utf8(out).unwrap())
     };
     let ((finding, text), (same, json)) = (told(false), told(true));

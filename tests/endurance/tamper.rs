@@ -7,7 +7,8 @@ use mcp_approve::audit::chain::{Head, Row, body_digest};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{ReadOrder, Reader, Store};
-use mcp_approve::cli::log::{self, LogCommand, VerifyOptions};
+use mcp_approve::cli::log::verify::VerifyOptions;
+use mcp_approve::cli::log::{self, LogCommand};
 use mcp_approve::cli::look::Look;
 use mcp_approve::wire::digest::Digest;
 use rusqlite::{Connection, params};
@@ -164,8 +165,8 @@ pub fn found(run: &Run) -> Measured {
                 continue;
             }
             let expect_head = (number % 20 < 10).then_some(original.head);
-            let verify = LogCommand::Verify(VerifyOptions { expect_head, allowed_signers: None, json: false });
-            let finding = log::run(&verify, &copy, Look::plain(0), &mut Vec::new());
+            let verify = LogCommand::Verify(VerifyOptions { expect_head, ..VerifyOptions::default() });
+            let finding = log::run(&verify, &copy, &copy.with_extension("key"), Look::plain(0), &mut Vec::new());
             return (kind, !matches!(finding, Ok(ExitCode::SUCCESS)));
         }
     });

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, TransactionBehavior};
 
-use super::ReadOrder;
+use super::reader::ReadOrder;
 use crate::audit::place;
 
 const SCHEMA: &str = include_str!("../../../assets/index.sql");

@@ -64,7 +64,19 @@ pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
         Noted::Head(before) => has(db, before).map_err(|fault| fault.of(path))?,
         Noted::Unreadable(_) => false,
     };
-    let Some(head) = head.filter(|_| is_known) else { return Ok(()) };
+    if let Some(head) = head.filter(|_| is_known) { save(path, head) } else { Ok(()) }
+}
+
+/// Notes the head that a writer saw last in a log that no longer has it, unless a later one is noted: it is the proof of the loss.
+pub(super) fn note_lost(path: &Path, known: Head) -> Result<(), StoreError> {
+    match read(path) {
+        Noted::Head(before) if before.seq >= known.seq => Ok(()),
+        Noted::Unreadable(_) => Ok(()),
+        Noted::Head(_) | Noted::Nothing => save(path, known),
+    }
+}
+
+fn save(path: &Path, head: Head) -> Result<(), StoreError> {
     let place = place_of(path);
     let draft = place::beside(&place, ".new");
     let mut options = OpenOptions::new();

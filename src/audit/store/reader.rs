@@ -7,9 +7,12 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::leftover::{self, Left};
 use super::open::{Contents, Fault, connect, examine, folder_of, row_of};
+use super::state::looked_up;
 use crate::audit::agreed::{self, Says};
 use crate::audit::chain::{Break, Head, Row, Verifier, Writer};
+use crate::audit::fields::removed_key;
 use crate::audit::place::{self, StoreError};
+use crate::audit::removed::{self, Removed};
 use crate::wire::digest::Digest;
 
 /// Reads the log. Writes nothing but what dead wrappers left, which it folds into the log when it is opened.
@@ -18,6 +21,8 @@ pub struct Reader {
     db: Connection,
     path: PathBuf,
     left: Vec<Left>,
+    /// The latest record of what was removed.
+    removed: Option<Removed>,
 }
 
 /// Sees one row after the other, until it breaks off.
@@ -53,10 +58,28 @@ impl Reader {
             .or_else(|fault| still(path).ok_or(fault)?)
             .map_err(|fault| fault.of(path))?;
         let path = path.to_path_buf();
+        let mut reader = Self { db, path, left, removed: None };
         match contents {
-            Contents::Nothing => Ok(None),
-            Contents::Log | Contents::Older(_) => Ok(Some(Self { db, path, left })),
+            Contents::Nothing => return Ok(None),
+            Contents::Older(_) => {}
+            Contents::Log => reader.removed = reader.find_removed()?,
         }
+        Ok(Some(reader))
+    }
+
+    /// What was removed from the beginning of the log, by the latest sound record of that.
+    pub fn removed(&self) -> Option<&Removed> {
+        self.removed.as_ref()
+    }
+
+    fn find_removed(&self) -> Result<Option<Removed>, StoreError> {
+        let found = looked_up(&self.db, &removed_key()).map_err(|fault| fault.of(&self.path))?;
+        let Some(seq) = found else { return Ok(None) };
+        if self.follows(seq)?.is_err() {
+            return Ok(None);
+        }
+        let said = self.one(seq, |row| removed::read(&row))?.flatten();
+        Ok(said.filter(|said| said.fault(None).is_none()))
     }
 
     /// Entries that are not in the log though their wrappers are dead.
@@ -104,6 +127,11 @@ impl Reader {
         read().map_err(|fault| fault.of(&self.path))
     }
 
+    /// The number of the first record that the log has, or will have.
+    pub fn oldest(&self) -> u64 {
+        self.removed.as_ref().map_or(1, |removed| removed.count() + 1)
+    }
+
     /// The number of the newest record; 0 when there is none.
     pub fn newest(&self) -> Result<u64, StoreError> {
         let newest = self.db.query_row("SELECT ifnull(max(seq), 0) FROM record", [], |row| row.get::<_, i64>(0));
@@ -115,7 +143,8 @@ impl Reader {
     pub fn follows(&self, seq: u64) -> Result<Result<(), Break>, StoreError> {
         let last = seq.saturating_sub(1);
         let link = |row: Row<'_>| <[u8; 32]>::try_from(row.link).map(Digest::from_bytes).ok();
-        let before = if last == 0 { Some(Head::EMPTY.link) } else { self.one(last, link)?.flatten() };
+        let begin = self.removed.as_ref().map_or(Head::EMPTY, Removed::end);
+        let before = if last == begin.seq { Some(begin.link) } else { self.one(last, link)?.flatten() };
         let Some(link) = before else {
             return Ok(Err(Break::Missing { expected: last, found: i64::try_from(seq).unwrap_or(i64::MAX) }));
         };
@@ -130,13 +159,8 @@ impl Reader {
     }
 
     fn latest(&self, digest: &Digest) -> Result<Option<Says>, StoreError> {
-        let sql = "SELECT seq FROM agreed WHERE digest = ?1";
-        let found = self
-            .db
-            .prepare_cached(sql)
-            .and_then(|mut found| found.query_row([digest.as_bytes()], |row| row.get::<_, i64>(0)).optional());
-        let Some(seq) = found.map_err(|error| Fault::from(error).of(&self.path))? else { return Ok(None) };
-        let seq = u64::try_from(seq).unwrap_or(0);
+        let found = looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))?;
+        let Some(seq) = found else { return Ok(None) };
         if self.follows(seq)?.is_err() {
             return Ok(None);
         }

@@ -8,16 +8,15 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 
 use super::open::{Fault, PAGE, connect, set_up};
 use super::room::Room;
-use crate::audit::agreed;
 use crate::audit::body::JournalPart;
 use crate::audit::chain::{Head, Writer, is_of};
-use crate::audit::fields::{Fields, SessionTurn, session_turn};
+use crate::audit::fields::{Fields, SessionTurn, looked_up_by, session_turn};
 use crate::audit::place::{self, Held, StoreError};
 use crate::wire::digest::Digest;
 
 /// SQLite gives a record the place after the last one: finding a given place takes longer.
 const INSERT: &str = "INSERT INTO record (writer, body, link) VALUES (?1, ?2, ?3)";
-const AGREED: &str =
+const LOOKED_UP: &str =
     "INSERT INTO agreed (digest, seq) VALUES (?1, ?2) ON CONFLICT (digest) DO UPDATE SET seq = excluded.seq";
 const UPTO: &str = "SELECT upto FROM fold WHERE writer = ?1";
 const NOW_UPTO: &str =
@@ -81,7 +80,7 @@ impl State {
             while let Some(row) = rows.next()? {
                 let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
                 match session_turn(body) {
-                    Some(SessionTurn::End) => break,
+                    Some(SessionTurn::End | SessionTurn::Lost) => break,
                     Some(SessionTurn::Start) => {
                         let fields = Fields::of(body).filter(|fields| is_of(journal, &fields.session));
                         return Ok(fields.map(|fields| (fields.server.into_owned(), fields.session.into_owned())));
@@ -100,6 +99,11 @@ impl State {
         let body = self.db.query_row(sql, [journal], |row| row.get::<_, String>(0)).optional();
         let body = body.map_err(|error| Fault::from(error).of(&self.path))?.unwrap_or_default();
         Ok(Fields::of(body.as_bytes()).is_some_and(|fields| is_of(journal, &fields.session)))
+    }
+
+    /// The latest record that is looked up by this digest.
+    pub(super) fn looked_up(&self, digest: &Digest) -> Result<Option<u64>, StoreError> {
+        looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))
     }
 
     /// Up to which entry a journal is in the log.
@@ -126,6 +130,27 @@ impl State {
     /// Puts into the log what comes from no journal; returns the place of the last record.
     pub(super) fn append(&mut self, _held: &Held, part: &JournalPart) -> Result<u64, StoreError> {
         self.transact(part.bytes(), |state| state.insert(part, 0))
+    }
+
+    /// Puts these records into the log, and removes all up to `last`.
+    pub(super) fn remove(&mut self, _held: &Held, last: u64, part: &JournalPart) -> Result<(), StoreError> {
+        // What is removed must not stay readable in pages that are free.
+        self.db.execute_batch("PRAGMA secure_delete=ON").map_err(|error| Fault::from(error).of(&self.path))?;
+        self.transact(part.bytes(), |state| {
+            state.insert(part, 0)?;
+            for sql in ["DELETE FROM record WHERE seq <= ?1", "DELETE FROM agreed WHERE seq <= ?1"] {
+                state.db.execute(sql, [number(last)?])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives the room of removed records back to the disk. Where another process reads the log, that happens another time.
+    pub(super) fn shrink(&mut self) {
+        let shrunk = self.db.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)");
+        if let Err(error) = shrunk {
+            tracing::warn!(%error, "the log's file was not made smaller");
+        }
     }
 
     /// One transaction under SQLite's own lock as well: another program may write without ours.
@@ -163,8 +188,8 @@ impl State {
             if self.db.last_insert_rowid() != number(head.seq)? {
                 return Err(Fault::Shape("a record did not get the place after the last one"));
             }
-            if let Some((agreement, _)) = agreed::read(body) {
-                self.db.prepare_cached(AGREED)?.execute(params![agreement.as_bytes(), number(head.seq)?])?;
+            if let Some(digest) = looked_up_by(body.as_bytes()) {
+                self.db.prepare_cached(LOOKED_UP)?.execute(params![digest.as_bytes(), number(head.seq)?])?;
             }
         }
         Ok(head.seq)
@@ -218,6 +243,13 @@ impl State {
 fn upto(db: &Connection, journal: &Writer) -> Result<u64, Fault> {
     let upto: Option<i64> = db.prepare_cached(UPTO)?.query_row([journal], |row| row.get(0)).optional()?;
     Ok(upto.and_then(|upto| u64::try_from(upto).ok()).unwrap_or(0))
+}
+
+/// The latest record that is looked up by this digest.
+pub(super) fn looked_up(db: &Connection, digest: &Digest) -> Result<Option<u64>, Fault> {
+    let mut found = db.prepare_cached("SELECT seq FROM agreed WHERE digest = ?1")?;
+    let seq: Option<i64> = found.query_row([digest.as_bytes()], |row| row.get(0)).optional()?;
+    Ok(seq.and_then(|seq| u64::try_from(seq).ok()))
 }
 
 /// The last record's place and link; `None` in a log without records.

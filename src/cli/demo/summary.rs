@@ -15,7 +15,8 @@ use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
 use crate::cli::demo::tools::{SHOP_FILE, failed, rows};
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::{self, LogCommand, VerifyOptions};
+use crate::cli::log::verify::VerifyOptions;
+use crate::cli::log::{self, LogCommand};
 use crate::cli::look::{Here, Look, visible};
 use crate::wire::number::counted;
 
@@ -45,8 +46,8 @@ pub(super) fn write(before: &Workspace, after: &Workspace, here: Here<'_>, out: 
     }
     writeln!(out, "\nThe log: {}", counted(records.len(), "record"))?;
     let mut said = Vec::new();
-    let verify = LogCommand::Verify(VerifyOptions { expect_head: None, allowed_signers: None, json: false });
-    let verified = log::run(&verify, &db, Look::here(here), &mut said)?;
+    let verify = LogCommand::Verify(VerifyOptions::default());
+    let verified = log::run(&verify, &db, &here.places.redaction_key(), Look::here(here), &mut said)?;
     // The advice on a log whose end was cut off is left out: this log has just been written.
     let said = str::from_utf8(&said).unwrap_or_default().lines().take_while(|line| !line.starts_with("Not checked: "));
     said.into_iter().try_for_each(|line| writeln!(out, "  {line}"))?;

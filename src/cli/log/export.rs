@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use serde_json::value::RawValue;
 
 use crate::audit::chain::Row;
@@ -15,20 +16,24 @@ use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::log::Of;
+use crate::cli::log::of::Of;
 use crate::cli::look::{versioned, visible, visible_json};
 
 /// Checks an export without this program.
-const VERIFIER: &str = include_str!("../../../assets/verify_export.py");
+pub(super) const VERIFIER: &str = include_str!("../../../assets/verify_export.py");
 
 /// Which records are exported, and as what.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExportOptions {
-    /// jsonl (one object per line, can be verified) or csv (for a spreadsheet)
+    /// jsonl (one object per line, can be verified), csv (for a spreadsheet), or evidence (one call, by its SEQ or ticket, with
+    /// all that it takes to check it elsewhere)
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
     #[command(flatten)]
     pub of: Of,
+    /// The folder that evidence is written into; it must not exist yet
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub to: Option<PathBuf>,
     /// Print the program that checks a jsonl export instead (Python 3, nothing to install)
     #[arg(long, exclusive = true)]
     pub verifier: bool,
@@ -40,6 +45,7 @@ pub enum Format {
     #[default]
     Jsonl,
     Csv,
+    Evidence,
 }
 
 /// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile: where it does not hold, the
@@ -47,6 +53,17 @@ pub enum Format {
 pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
     if options.verifier {
         return done(out.write_all(VERIFIER.as_bytes()));
+    }
+    match (options.format, &options.to) {
+        (Format::Evidence, Some(to)) => return super::evidence::write(&options.of.search.join(" "), to, db, out),
+        (Format::Evidence, None) => {
+            let what = "evidence is a folder of files, and none is named";
+            return Err(Error::wrong(what, "mcp-approve log export --format evidence TICKET --to FOLDER"));
+        }
+        (Format::Jsonl | Format::Csv, Some(_)) => {
+            return Err(Error::wrong("--to is for evidence alone", "write other exports with > FILE"));
+        }
+        (Format::Jsonl | Format::Csv, None) => {}
     }
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.
@@ -59,7 +76,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
     let verified = query::each(&reader, &search, &mut |row| {
         written = match options.format {
             Format::Jsonl => writeln!(out, "{}", jsonl(&row)),
-            Format::Csv => writeln!(out, "{}", csv(&row)),
+            Format::Csv | Format::Evidence => writeln!(out, "{}", csv(&row)),
         };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -78,7 +95,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
 }
 
 /// The row of `log list --jsonl`, then what its link is made of: the body as a text, because every byte of it counts.
-fn jsonl(row: &Row<'_>) -> String {
+pub(super) fn jsonl(row: &Row<'_>) -> String {
     let mut text = Record::new(row).json();
     text.pop();
     text.push_str(&format!(r#","writer":"{}","link":"{}","body":"#, hex(row.writer), hex(row.link)));
@@ -120,6 +137,6 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

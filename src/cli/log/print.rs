@@ -157,12 +157,14 @@ fn entries(record: &Record) -> Vec<(&'static str, String)> {
 /// A JSON text over several lines under its name, hidden characters visible; one that cannot be read stays a line.
 fn indented(json: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(json) else { return visible(json) };
-    let line = |line: &str| {
-        let text = line.trim_start_matches(' ');
-        format!("{}{}", " ".repeat(line.len() - text.len()), visible(text))
-    };
-    let lines: Vec<String> = format!("{value:#}").lines().map(line).collect();
+    let lines: Vec<String> = format!("{value:#}").lines().map(indented_line).collect();
     lines.join(&format!("\n{:13}", ""))
+}
+
+/// A line of a text, hidden characters visible, with its indent.
+pub(super) fn indented_line(line: &str) -> String {
+    let text = line.trim_start_matches(' ');
+    format!("{}{}", " ".repeat(line.len() - text.len()), visible(text))
 }
 
 /// Shown in a row in place of the folder.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::audit::store::{ReadOrder, Reader};
 use crate::cli::error::Error;
 use crate::cli::look::shown;
-use crate::signing::signers::Signers;
+use crate::signing::signers::{LineError, List, Signers};
 use crate::signing::sshsig::rearmored;
 use crate::signing::verdict::{Attested, Evidence};
 
@@ -40,16 +40,30 @@ struct Signed {
 
 /// A signature as the log keeps it.
 #[derive(Deserialize)]
-struct Kept {
-    statement: String,
-    sshsig: String,
+pub(super) struct Kept {
+    pub statement: String,
+    pub sshsig: String,
+    /// The line of the list of allowed signers that allowed its key then; earlier versions did not keep it.
+    #[serde(default)]
+    pub line: Option<String>,
 }
 
-/// Verifies every signature in a log against a list of allowed signers.
-pub(super) fn verify(reader: &Reader, list: &Path) -> Result<Signatures, Error> {
-    let text = std::fs::read_to_string(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
-    let signers = Signers::read(&text, "", &TimeZone::system()).map_err(|errors| {
-        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(list))).collect();
+/// The signatures in a body.
+pub(super) fn kept(body: &[u8]) -> Vec<Kept> {
+    serde_json::from_slice::<Decision>(body).map(|decision| decision.detail.signatures).unwrap_or_default()
+}
+
+/// Verifies every signature in a log against a list of allowed signers, and one of revoked keys.
+pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -> Result<Signatures, Error> {
+    let read = |list: &Path| {
+        // Bytes that are no text are a revocation list in its binary form, which the reader of the list names.
+        let bytes = std::fs::read(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
+        Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let keys = revoked.map(read).transpose()?.unwrap_or_default();
+    let signers = Signers::read(&read(list)?, &keys, &TimeZone::system()).map_err(|errors| {
+        let of = |error: &LineError| if error.list == List::Allowed { list } else { revoked.unwrap_or(list) };
+        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(of(error)))).collect();
         Error::wrong(errors.join("\n"), "correct these lines: `mcp-approve help signing`")
     })?;
     let mut found = Signatures::default();

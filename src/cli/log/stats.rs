@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::Of;
+use super::of::Of;
 use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;

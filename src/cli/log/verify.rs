@@ -1,19 +1,40 @@
 //! `mcp-approve log verify`: whether the chain holds, and whether its head is the one that was noted. Owns the wording.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use serde_json::{Value, json};
 
-use crate::audit::chain::{Break, Head};
+use crate::audit::chain::Break;
+use crate::audit::removed::Removed;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left, Reader, StoreError};
+use crate::audit::texts::Found;
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::{VerifyOptions, named, signatures};
+use crate::cli::log::{named, signatures};
 use crate::cli::look::{Look, json_object, shown, visible};
+use crate::wire::digest::Digest;
 use crate::wire::number::{counted, grouped};
+
+/// How to verify.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct VerifyOptions {
+    /// A head link noted earlier: it must still be in the chain
+    #[arg(long, value_name = "LINK")]
+    pub expect_head: Option<Digest>,
+    /// Also verify the signatures of approvals, by this list of OpenSSH's allowed signers
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub allowed_signers: Option<PathBuf>,
+    /// Keys that no longer count: public keys, one a line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "allowed_signers")]
+    pub revoked: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Verifies the chain. A broken one is a finding, and no error.
 pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
@@ -22,7 +43,8 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     let mut signed = None;
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
-            signed = options.allowed_signers.as_deref().map(|list| signatures::verify(&reader, list)).transpose()?;
+            let lists = options.allowed_signers.as_deref().map(|list| (list, options.revoked.as_deref()));
+            signed = lists.map(|lists| signatures::verify(&reader, lists)).transpose()?;
             let verified = named::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
@@ -32,25 +54,27 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
         None if noted == Noted::Nothing => return Err(Error::NoLog(db.to_path_buf())),
         None => {
             let anchor = options.expect_head.map_or(Anchor::NotAsked, |_| Anchor::Missing);
-            let unended = Unended::default();
-            (Verified { head: Head::EMPTY, broken: None, beyond: None, anchor, unended }, true, Vec::new())
+            (Verified::nothing(anchor), true, Vec::new())
         }
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
+    let removed = verified.removed.as_ref().map_or(0, Removed::count);
     let signatures_hold = signed.as_ref().is_none_or(|signed| signed.bad.is_empty());
+    let is_true = verified.untrue.is_empty() && verified.texts.other.is_empty();
     let finding = match (&verified.broken, verified.anchor) {
         (None, Anchor::NotAsked | Anchor::Found { .. })
-            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() && signatures_hold =>
+            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() && signatures_hold && is_true =>
         {
             ExitCode::SUCCESS
         }
         (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
     };
     if options.json {
+        let bad = |(seq, what): &(i64, String)| json!({ "seq": seq, "what": what });
         let broken = |broken: &Break| json!({ "seq": broken.seq(), "what": broken.to_string() });
         let report = json!({
             "holds": finding == ExitCode::SUCCESS,
-            "records": seq,
+            "records": seq.saturating_sub(removed),
             "head": { "seq": seq, "link": link },
             "broken": verified.broken.as_ref().map(broken),
             "changed": verified.beyond.as_ref().map(|beyond| beyond.changed),
@@ -66,21 +90,30 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             },
             "sessions": {
                 "lost": verified.unended.lost.iter().map(session_json).collect::<Vec<_>>(),
+                "acknowledged": verified.unended.acknowledged.iter().map(session_json).collect::<Vec<_>>(),
                 "earlier": verified.unended.earlier,
+            },
+            "removed": verified.removed.as_ref().map(|one| {
+                json!({ "seq": one.seq, "time": one.time, "operator": one.operator, "stretches": one.stretches })
+            }),
+            "untrue": verified.untrue.iter().map(|(seq, why)| bad(&(*seq, (*why).to_owned()))).collect::<Vec<_>>(),
+            "texts": {
+                "whole": verified.texts.whole, "redacted": verified.texts.redacted, "too_long": verified.texts.too_long,
+                "missing": verified.texts.missing, "other": verified.texts.other,
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
             "signatures": signed.as_ref().map(|signed| {
-                let bad = |(seq, what): &(i64, String)| json!({ "seq": seq, "what": what });
                 json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>() })
             }),
         });
         json_object(report, out)?;
         return Ok(finding);
     }
-    let (records, before) = (counted(seq, "record holds|records hold"), grouped(seq));
+    let held = seq.saturating_sub(removed);
+    let (records, before) = (counted(held, "record holds|records hold"), grouped(held));
     match (&verified.broken, &verified.beyond) {
         (None, _) if lost => writeln!(out, "Of what is there, {records}.")?,
-        (None, _) => writeln!(out, "The chain holds: {}.", counted(seq, "record"))?,
+        (None, _) => writeln!(out, "The chain holds: {}.", counted(held, "record"))?,
         (Some(broken @ Break::Missing { found, .. }), Some(beyond)) if beyond.changed == 1 => {
             let after = grouped(beyond.head.seq.saturating_sub(u64::try_from(*found).unwrap_or(0)));
             writeln!(out, "THE CHAIN IS BROKEN at one place: {broken}.")?;
@@ -111,9 +144,11 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             writeln!(out, "THE SIGNATURE IN RECORD {seq} DOES NOT HOLD: {}.", visible(why))?;
         }
     }
+    tell_removed(&verified, out)?;
+    tell_texts(&verified.texts, out)?;
     tell_noted(&noted, lost, seq, &noted::place_of(db), out)?;
     tell_left(&left, out)?;
-    tell_unended(&verified.unended, out)?;
+    tell_unended(&verified.unended, look, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
             writeln!(out, "The expected head is record {anchor}: nothing up to it was removed.")?;
@@ -156,6 +191,10 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
     } else if let Some(first) = verified.unended.lost.first() {
         let sessions = counted(verified.unended.lost.len() as u64, "session");
         Some(format!("the last records of {sessions} are missing, first of {}", visible(&first.server)))
+    } else if let Some((seq, why)) = verified.untrue.first() {
+        Some(format!("record {seq} says what was removed, and {why}"))
+    } else if let Some(seq) = verified.texts.other.first() {
+        Some(format!("the text in record {seq} is not the one that its digest names"))
     } else {
         damage(reader.left()).map(|damage| damage.to_string())
     })
@@ -197,18 +236,58 @@ fn session_json(start: &SessionStart) -> Value {
     json!({ "session": start.session, "server": start.server, "seq": start.seq, "time": start.time })
 }
 
-fn tell_unended(unended: &Unended, out: &mut dyn Write) -> io::Result<()> {
+fn tell_removed(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
+    for (seq, why) in &verified.untrue {
+        writeln!(out, "RECORD {seq} IS NOT TRUE: it says what was removed, and {why}.")?;
+    }
+    let Some(Removed { seq, time, operator, stretches }) = &verified.removed else { return Ok(()) };
+    let (time, operator) = (visible(time), visible(operator));
+    writeln!(out, "Removed, and not checked, as {operator} had it done last on {time} (record {seq}):")?;
+    for one in stretches {
+        let (count, first, last) = (counted(one.count, "record"), grouped(one.first), grouped(one.last));
+        let (from, to) = (visible(&one.from), visible(&one.to));
+        writeln!(out, "  {first} to {last}, {count} of {from} to {to}, the last with the link\n  {}", one.head)?;
+    }
+    Ok(())
+}
+
+fn tell_texts(texts: &Found, out: &mut dyn Write) -> io::Result<()> {
+    let Found { whole, redacted, too_long, missing, other } = texts;
+    for seq in other {
+        writeln!(out, "THE TEXT IN RECORD {seq} IS NOT THE ONE that its digest names.")?;
+    }
+    if whole + redacted + too_long + missing == 0 {
+        return Ok(());
+    }
+    let mut all = vec![format!("{} kept", counted(*whole, "is|are"))];
+    let mut add = |count: u64, says: &str| all.extend((count > 0).then(|| format!("{count} {says}")));
+    add(*redacted, "with secrets replaced, so that only the chain vouches for them");
+    add(*too_long, "too long to be kept");
+    add(*missing, "missing: what recorded them was an earlier version, or ended at that moment");
+    writeln!(out, "Of the policies and definitions that records name, {}.", all.join(", "))
+}
+
+fn tell_unended(unended: &Unended, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     /// How many sessions are named.
     const NAMED: usize = 20;
     if unended.earlier > 0 {
         let sessions = counted(unended.earlier, "session of an earlier version has|sessions of earlier versions have");
         writeln!(out, "Not checked: {sessions} no end, which was not recorded then when a wrapper was killed.")?;
     }
+    for start in &unended.acknowledged {
+        let (server, time) = (visible(&start.server), visible(&start.time));
+        writeln!(
+            out,
+            "Acknowledged: the last records of {server}, which began in record {}, {time}, are missing.",
+            start.seq
+        )?;
+    }
     if unended.lost.is_empty() {
         return Ok(());
     }
     let sessions = counted(unended.lost.len() as u64, "session began and has|sessions began and have");
     writeln!(out, "RECORDS ARE MISSING: {sessions} no end, and no journal:")?;
+    let acknowledge = look.hint("`mcp-approve log acknowledge RECORD --reason TEXT`");
     for start in unended.lost.iter().take(NAMED) {
         let (server, session) = (visible(&start.server), visible(&start.session));
         writeln!(out, "  record {}, {}: {server}, session {session}", start.seq, visible(&start.time))?;
@@ -216,7 +295,7 @@ fn tell_unended(unended: &Unended, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "What their wrappers recorded last did not reach the log: it was removed, or the disk was full to the end. \
-         A copy of a log that was made while they ran shows the same."
+         A copy of a log that was made while they ran shows the same. Once you know why: {acknowledge}"
     )
 }
 

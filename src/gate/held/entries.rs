@@ -82,7 +82,9 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
     entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
     entry.assurance = approval.map(worth).unwrap_or_default();
-    entry.add("signatures", approval.and_then(|approval| signatures(&approval.signed)));
+    if let Some(signatures) = approval.and_then(|approval| signatures(&approval.signed)) {
+        entry.uncut.add("signatures", signatures);
+    }
     entry
 }
 
@@ -98,7 +100,7 @@ fn signatures(signed: &[SignedApproval]) -> Option<Value> {
         let (signer, evidence) = (attested.signer(), attested.evidence());
         json!({
             "signer": signer.principal, "key": signer.key.kind().word(), "fingerprint": signer.key.fingerprint(),
-            "worth": one.grade.word(), "statement": evidence.statement, "sshsig": unarmored(&evidence.signature),
+            "worth": one.grade.word(), "line": attested.line(), "statement": evidence.statement, "sshsig": unarmored(&evidence.signature),
         })
     })
 }
@@ -132,6 +134,9 @@ fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, r
     entry.add("touches", touched(&held.seen));
     entry.add("asked_again", held.asked_again);
     entry.add("approvers", held.seen.opinions.as_ref().map(|all| all.iter().map(opinion).collect::<Value>()));
+    if let Some(known) = &judged.described {
+        entry.define(known.text());
+    }
     entry.detail.add("words", behavior.identity.words());
     let why = &*judged.ruling.reason;
     // If policy alone decided, the verdict's reason says the same already.

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::audit::text::{Text, What};
 use crate::behavior::arguments::key::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
@@ -32,6 +33,7 @@ pub struct Described {
     /// What our list of well-known servers says of its keys.
     given: Option<Arc<Given>>,
     evidence_json: OnceLock<String>,
+    text: OnceLock<Text>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
     pub visibility: Visibility,
@@ -70,6 +72,7 @@ impl Described {
             keys: OnceLock::new(),
             given,
             evidence_json: OnceLock::new(),
+            text: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
             pin_state,
@@ -112,6 +115,11 @@ impl Described {
     /// The evidence of its behavior as records have it.
     pub fn evidence_json(&self) -> &str {
         self.evidence_json.get_or_init(|| Evidence::json(&self.behavior.evidence))
+    }
+
+    /// Its definition as a text of the log.
+    pub fn text(&self) -> &Text {
+        self.text.get_or_init(|| Text::new(What::Definition, self.tool.canonical()))
     }
 
     /// What a console shows of it; long texts are cut.

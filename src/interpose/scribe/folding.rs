@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::record::{Entry, Kind, Receipt};
-use crate::audit::recording::Recording;
+use crate::audit::recording::{Recording, ToKeep};
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Journal, JournalFile, JournalPart, StoreError, Unsynced};
 use crate::interpose::clock::wall_ms;
@@ -54,6 +54,8 @@ pub(super) enum What {
 
 /// What the loop asks of the thread.
 pub(super) enum Fold {
+    /// A text that records name.
+    Keep(Box<ToKeep>),
     /// Entries of the journal in this file.
     Part(JournalPart, Arc<JournalFile>),
     /// A new journal.
@@ -95,6 +97,8 @@ pub(super) struct Folder {
     has_folded: bool,
     /// Whether the log or a journal was removed while this wrapper ran.
     is_lost: bool,
+    /// Texts that the log may lack.
+    texts: Vec<ToKeep>,
     parts: Vec<(JournalPart, Arc<JournalFile>)>,
     retired: Vec<Journal>,
     /// A folded journal that stays while the loop has no other: a session without a journal and an end was cut off.
@@ -124,6 +128,7 @@ impl Folder {
             log: None,
             has_folded: false,
             is_lost: false,
+            texts: Vec::new(),
             parts: Vec::new(),
             retired: Vec::new(),
             kept: None,
@@ -151,6 +156,7 @@ impl Folder {
             let Some(job) = self.next() else { break };
             for job in std::iter::once(job).chain(self.jobs.try_iter()) {
                 match job {
+                    Fold::Keep(text) => self.texts.push(*text),
                     Fold::Part(part, file) => self.parts.push((part, file)),
                     Fold::Retired(journal) => {
                         self.given = self.given.saturating_sub(1);
@@ -230,6 +236,8 @@ impl Folder {
 
     /// Folds all that was sent.
     fn fold(&mut self) -> Result<(), Unfolded> {
+        // Before the records that name them.
+        self.keep();
         if self.parts.is_empty() && self.retired.is_empty() {
             return Ok(());
         }
@@ -250,6 +258,19 @@ impl Folder {
         self.remove_retired();
         self.checkpoint(BUSY_BACKLOG);
         if in_place { Ok(()) } else { Err(Unfolded::Lost(REMOVED.to_owned())) }
+    }
+
+    /// Has the log keep the texts that it lacks. One that cannot be kept stops no call: the next session keeps it.
+    fn keep(&mut self) {
+        let texts = std::mem::take(&mut self.texts);
+        if texts.is_empty() {
+            return;
+        }
+        let kept = self.open().and_then(|log| log.keep(&texts).map_err(|error| error.to_string()));
+        match kept {
+            Ok(()) => drop(self.sync_at.get_or_insert_with(|| Instant::now() + SYNC_AFTER)),
+            Err(error) => tracing::warn!(error, "the log does not keep a text that its records name"),
+        }
     }
 
     /// Removes the journals that are folded, but the newest while the loop has none.
