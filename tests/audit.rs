@@ -3,6 +3,7 @@
 mod agreed;
 mod body;
 mod chain;
+mod evidence;
 mod index;
 mod journal;
 mod journal_sync;

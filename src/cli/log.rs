@@ -13,7 +13,7 @@ mod then;
 pub mod verify;
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -119,7 +119,10 @@ pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mu
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
         LogCommand::Verify(options) => verify::verify(options, db, look, out),
-        LogCommand::Export(options) => export::run(options, db, look.utc(options.of.utc).clock, out),
+        LogCommand::Export(options) => match options.evidence()? {
+            Some(to) => evidence::write(&options.of.search.join(" "), to, db, out),
+            None => export::run(options, db, look.utc(options.of.utc).clock, out),
+        },
         LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
         LogCommand::Follow(options) => follow::run(options, db, look.clock, out),
         LogCommand::Prune(options) => alter::prune(options, (db, key), look, out),
@@ -152,7 +155,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     } else if options.jsonl {
         json_rows(found.iter().map(Record::json), JsonForm::Lines, out)?;
     } else if reader.is_none() {
-        no_log(db, look, out)?;
+        named::no_log(db, look, out)?;
     } else if found.is_empty() {
         writeln!(out, "No matches.")?;
     } else {
@@ -196,12 +199,6 @@ fn warn_of_changes(
         writeln!(out, "{more}What is shown may be untrue: {hint}")?;
     }
     Ok(())
-}
-
-/// Says that there is no log yet, and how it begins.
-fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let missing = Error::NoLog(db.to_path_buf());
-    writeln!(out, "{missing}: {}", look.hint(&missing.hint().unwrap_or_default()))
 }
 
 /// Shows one record, or all of a ticket.

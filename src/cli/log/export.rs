@@ -16,7 +16,9 @@ use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
+use crate::cli::log::named;
 use crate::cli::log::of::Of;
+use crate::cli::log::verify;
 use crate::cli::look::{versioned, visible, visible_json};
 
 /// Checks an export without this program.
@@ -48,27 +50,35 @@ pub enum Format {
     Evidence,
 }
 
+impl ExportOptions {
+    /// The folder that evidence goes into; `None` for what is written to stdout.
+    ///
+    /// # Errors
+    /// A folder is missing, or named in vain.
+    pub(super) fn evidence(&self) -> Result<Option<&Path>, Error> {
+        match (self.format, &self.to) {
+            (Format::Evidence, None) => {
+                let what = "evidence is a folder of files, and none is named";
+                Err(Error::wrong(what, "mcp-approve log export --format evidence TICKET --to FOLDER"))
+            }
+            (Format::Jsonl | Format::Csv, Some(_)) => {
+                Err(Error::wrong("--to is for evidence alone", "write other exports with > FILE"))
+            }
+            (_, to) => Ok(to.as_deref()),
+        }
+    }
+}
+
 /// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile: where it does not hold, the
 /// error comes after all is written.
 pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
     if options.verifier {
         return done(out.write_all(VERIFIER.as_bytes()));
     }
-    match (options.format, &options.to) {
-        (Format::Evidence, Some(to)) => return super::evidence::write(&options.of.search.join(" "), to, db, out),
-        (Format::Evidence, None) => {
-            let what = "evidence is a folder of files, and none is named";
-            return Err(Error::wrong(what, "mcp-approve log export --format evidence TICKET --to FOLDER"));
-        }
-        (Format::Jsonl | Format::Csv, Some(_)) => {
-            return Err(Error::wrong("--to is for evidence alone", "write other exports with > FILE"));
-        }
-        (Format::Jsonl | Format::Csv, None) => {}
-    }
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
-    let reader = super::named::open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
+    let reader = named::open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
     if options.format == Format::Csv {
         writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }
@@ -81,7 +91,7 @@ pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dy
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     written?;
-    match super::verify::wrong(&verified, &noted, &reader)? {
+    match verify::wrong(&verified, &noted, &reader)? {
         None => Ok(ExitCode::SUCCESS),
         Some(why) => {
             // The whole export is written before the error on stderr.

@@ -1,7 +1,7 @@
 //! The log opened for a command, the record or call that a person named in it; and how far long work on it has come, on a
 //! terminal's stderr, after half a second of waiting.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::audit::query;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Reader, StoreError};
 use crate::cli::error::Error;
-use crate::cli::look::visible;
+use crate::cli::look::{Look, visible};
 
 /// Opens the log; `None` where there was none yet.
 pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
@@ -19,6 +19,12 @@ pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
         None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
         reader => Ok(reader),
     }
+}
+
+/// Says that there is no log yet, and how it begins.
+pub(super) fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let missing = Error::NoLog(db.to_path_buf());
+    writeln!(out, "{missing}: {}", look.hint(&missing.hint().unwrap_or_default()))
 }
 
 /// What a person named: a record by its number, or a call by its ticket.

@@ -6,7 +6,6 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::of::Of;
 use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;
@@ -17,6 +16,7 @@ use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
 use crate::cli::log::named;
+use crate::cli::log::of::Of;
 use crate::cli::look::{Look, json_object, visible};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -43,7 +43,7 @@ type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
 pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let search = options.of.search(look.clock)?;
-    let reader = super::named::open(db)?;
+    let reader = named::open(db)?;
     let (tally, found) = match &reader {
         Some(reader) => {
             let index = named::index(db, reader)?;
@@ -65,7 +65,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     if options.json {
         json_object(object(&tally, &found, &approved, &tools), out)?;
     } else if reader.is_none() {
-        super::no_log(db, look, out)?;
+        named::no_log(db, look, out)?;
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {
         let hint = look.hint("`mcp-approve log list` shows what else there is");
         writeln!(out, "No call of that kind was decided yet; {hint}.")?;
