@@ -120,7 +120,7 @@ impl Layers {
     /// Pools the files as they are written, as if all of it were accepted, to try them.
     pub fn as_written(&self) -> Result<Policy, Broken> {
         let found = self.present().map(|file| {
-            let state = FileState::Whole(policy_file::load(&file.place)?);
+            let state = FileState::Whole(Box::new(policy_file::load(&file.place)?));
             Ok(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), state })
         });
         Ok(pool(&found.collect::<Result<Vec<_>, Broken>>()?, &self.roots))
@@ -135,7 +135,7 @@ impl Layers {
                 && Path::new(&*one.file) == path
                 && now.digest == digest
             {
-                (waits, one.state) = (true, FileState::Whole((**now).clone()));
+                (waits, one.state) = (true, FileState::Whole(now.clone()));
             }
         }
         if waits { Ok(pool(&found, &self.roots)) } else { Err(AcceptError::NotPending) }
@@ -229,7 +229,7 @@ impl Layers {
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
         if file.layer == Layer::System {
-            return Ok(now.map(FileState::Whole));
+            return Ok(now.map(|now| FileState::Whole(Box::new(now))));
         }
         if now.as_ref().is_some_and(|now| now.ssh_keygen.is_some()) {
             return Err(broken(Why::Program));
@@ -271,7 +271,7 @@ impl Layers {
                     tracing::warn!(%error, "a policy's text was not kept");
                 }
             }
-            return Ok(text.is_some().then_some(FileState::Whole(now)));
+            return Ok(text.is_some().then_some(FileState::Whole(Box::new(now))));
         }
         let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
         let diff = diff(counted.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());

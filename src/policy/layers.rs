@@ -24,7 +24,8 @@ pub struct Contribution {
 
 #[derive(Clone, Debug)]
 pub enum FileState {
-    Whole(Policy),
+    /// It is taken as it is.
+    Whole(Box<Policy>),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
     Changed {
         now: Box<Policy>,

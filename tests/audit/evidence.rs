@@ -49,7 +49,8 @@ fn can_check() -> bool {
     let runs = |program: &str, word: &str| Command::new(program).arg(word).output().is_ok();
     let both = runs("python3", "--version") && runs("ssh-keygen", "-?");
     if !both {
-        writeln!(std::io::stderr(), "SKIPPED: there is no python3 or ssh-keygen here").unwrap();
+        let mut stderr = std::io::stderr();
+        writeln!(stderr, "SKIPPED: there is no python3 or ssh-keygen here").unwrap();
     }
     both
 }

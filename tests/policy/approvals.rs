@@ -148,7 +148,7 @@ fn the_strictest_file_says_which_approvals_are_signed() {
         ("dangerous", "always", Always),
         ("", "dangerous", Dangerous),
     ] {
-        let of = |layer, word| file(layer, FileState::Whole(signed(word)));
+        let of = |layer, word| file(layer, FileState::Whole(signed(word).into()));
         let files = [of(Layer::System, machine), of(Layer::User, user)];
         assert_eq!(pool(&files, &Roots::default()).signed, pooled, "{machine} {user}");
     }

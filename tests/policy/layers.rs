@@ -11,7 +11,7 @@ use super::properties::{any_call, any_defaults, any_rule, numbered};
 use super::{policy, rule_on, rule_with};
 
 fn whole(layer: Layer, text: &str) -> Contribution {
-    Contribution { layer, file: layer.word().into(), state: FileState::Whole(policy(text)) }
+    Contribution { layer, file: layer.word().into(), state: FileState::Whole(policy(text).into()) }
 }
 
 fn changed(accepted: Policy, now: Policy) -> Policy {
@@ -109,8 +109,8 @@ fn the_digest_of_pooled_layers_is_of_every_text() {
     };
     let (one, other) = (&rule("a", "ask", "x"), &rule("a", "ask", "y"));
     let states = [
-        FileState::Whole(policy(one)),
-        FileState::Whole(policy(other)),
+        FileState::Whole(policy(one).into()),
+        FileState::Whole(policy(other).into()),
         changed(one, one),
         changed(other, one),
         changed(one, other),
@@ -123,7 +123,7 @@ fn the_digest_of_pooled_layers_is_of_every_text() {
         pool(&[whole(Layer::System, ""), own], &Roots::default()).digest
     };
     let mut found: Vec<_> = states.map(|state| digest(Layer::User, state)).to_vec();
-    found.push(digest(Layer::Project, FileState::Whole(policy(one))));
+    found.push(digest(Layer::Project, FileState::Whole(policy(one).into())));
     for (at, one) in found.iter().enumerate() {
         assert!(!found[..at].contains(one), "{at}");
     }

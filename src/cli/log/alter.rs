@@ -46,7 +46,7 @@ pub(super) fn prune(options: &PruneOptions, (db, key): (&Path, &Path), look: Loo
         false => retention::plan(&reader, wanted).map_err(refused)?,
         true => {
             drop(reader);
-            let mut recording = Recording::open(db, key).map_err(failed)?;
+            let mut recording = Recording::open(db, key).map_err(|error| failed(&error))?;
             retention::remove(db, &mut recording, wanted).map_err(refused)?
         }
     };
@@ -95,18 +95,20 @@ pub(super) fn acknowledge(
     let (server, session) = (start.server.as_str().into(), start.session.as_str().into());
     let entry = Entry::new(look.clock.now, Kind::SessionLost, &server, &session);
     let entry = entry.with("operator", user::name()).with("reason", &options.reason).with("start", options.seq);
-    Recording::open(db, key).and_then(|mut recording| recording.record(&[(1, entry)])).map_err(failed)?;
+    Recording::open(db, key)
+        .and_then(|mut recording| recording.record(&[(1, entry)]))
+        .map_err(|error| failed(&error))?;
     done(writeln!(out, "Recorded: the end of that session of {} is lost, and you know.", visible(&start.server)))
 }
 
-fn failed(error: RecordingError) -> Error {
+fn failed(error: &RecordingError) -> Error {
     Error::wrong(format!("nothing was recorded: {error}"), "`mcp-approve doctor` says what is wrong with the log")
 }
 
 fn refused(error: RetentionError) -> Error {
     match error {
         RetentionError::Log(error) => error.into(),
-        RetentionError::Recording(error) => failed(error),
+        RetentionError::Recording(error) => failed(&error),
         RetentionError::Broken(why) => Error::wrong(
             format!("nothing is removed, because the log does not hold: {why}"),
             "`mcp-approve log verify` says more; what is left of such a log is evidence",

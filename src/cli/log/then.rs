@@ -46,8 +46,8 @@ pub(super) fn say(
         let policy = decided.policy.as_deref().and_then(|digest| digest.parse().ok());
         rule_then(rule, policy, &kept, out)?;
     }
-    let of_call = call.iter().filter_map(Record::fields);
-    if let Some(definition) = of_call.filter_map(|fields| definition_of(&fields)).last() {
+    let mut of_call = call.iter().rev().filter_map(Record::fields);
+    if let Some(definition) = of_call.find_map(|fields| definition_of(&fields)) {
         definition_then(&definition, &kept, out)?;
     }
     agreements(reader, index.as_ref(), &decided, look, out)
