@@ -357,7 +357,8 @@ impl Loop<'_> {
         let mut todo: Vec<Option<Command>> = todo.into_iter().map(Some).collect();
         for group in groups {
             let of_group: Vec<&Snapshot> = group.iter().filter_map(|at| cards.get(*at)?.as_deref()).collect();
-            let made = self.sign(&of_group, grant(group.iter().find_map(|at| todo.get(*at)?.as_ref())), more)?;
+            let terms = grant(group.iter().find_map(|at| todo.get(*at)?.as_ref()));
+            let made = self.sign(&of_group, terms.as_ref(), more)?;
             for at in group {
                 let Some(place) = todo.get_mut(*at) else { continue };
                 match (place, &made) {
@@ -399,7 +400,7 @@ impl Loop<'_> {
     fn sign(
         &mut self,
         cards: &[&Snapshot],
-        grant: Option<GrantTerms>,
+        grant: Option<&GrantTerms>,
         more: &mut Vec<Msg>,
     ) -> Result<Result<Evidence, String>, RunError> {
         let places = self.outside.places.clone();
@@ -417,8 +418,7 @@ impl Loop<'_> {
         let state = state.map(|held| std::mem::replace(&mut held.state, CallState::Waiting));
         let mut tried = keys.iter().cycle();
         let made = loop {
-            let to_sign =
-                tried.next().and_then(|key| sign::approval(&self.sources, cards, grant.as_ref(), key.clone()));
+            let to_sign = tried.next().and_then(|key| sign::approval(&self.sources, cards, grant, key.clone()));
             let Some(to_sign) = to_sign else { break Err("the card asks for no signature".to_owned()) };
             match self.wait_for(&to_sign, (cards.len(), keys.len()), more)? {
                 Waited::Signed(signature) => break Ok(to_sign.with(signature)),
