@@ -39,8 +39,6 @@ fn a_wrapper_with_nothing_to_do_sleeps_and_wakes_with_a_change() {
     thread::sleep(Duration::from_secs(3));
     let woken = sleeps(host.pid()) - before;
     assert!(woken == 0, "it woke {woken} times in three seconds in which nothing happened");
-    let files = fs::read_dir(format!("/proc/{}/fd", host.pid())).unwrap().count();
-    assert!(files <= 20, "it has {files} files open");
     // The folder of the policy was not even there: everything on the way to it counts.
     fs::create_dir(home.path().join("config")).unwrap();
     counts_at_once(home.path(), || fs::write(home.path().join("config/policy.toml"), denying("a")).unwrap());
