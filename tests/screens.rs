@@ -22,6 +22,7 @@ mod past;
 mod plain;
 mod previews;
 mod queries;
+mod real_rows;
 mod reviews;
 mod rule_changes;
 mod rulemaker;

@@ -5,6 +5,7 @@
 
 use super::card::{Anchor, Fold};
 use super::model::{Armed, LostFate, Model, Overlay, Process, Reading, Screen, Seen, Tour};
+use super::pages::servers;
 use super::palette;
 use super::rows::{self, Areas, Arrangement, Heights, content_rows};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
@@ -26,6 +27,7 @@ impl Model {
         };
         let heights = Heights {
             banners: height(self.banners().len()),
+            strip: u16::from(arrangement == Arrangement::QueueAndCard && servers::shows_strip(self)),
             queue: height(self.queue.line_count() + 1),
             panel: height(panel),
             footer: height(self.note_rows().len()),
@@ -250,6 +252,16 @@ impl Model {
             rows.push(row.and_foreign(Tone::Warn, banner));
         }
         rows.extend(self.lost_calls());
+        let crashed = self.crashed.iter().map(|(server, how)| (how.as_str(), server.as_str()));
+        for (how, servers) in by_cause(crashed) {
+            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
+            let row = row.danger(if servers.len() == 1 {
+                ": the server ended by itself: "
+            } else {
+                ": the servers ended by themselves: "
+            });
+            rows.push(row.and_foreign(Tone::Danger, how).quiet(" · ").key("1 Esc").quiet(" dismisses this"));
+        }
         let versions =
             self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
         for ((version, protocol), servers) in by_cause(versions) {

@@ -140,6 +140,8 @@ pub const LEVELS: [(&str, &str); 4] = [
 pub struct Areas {
     pub header: Rect,
     pub banners: Rect,
+    /// One row about the servers, above the queue.
+    pub strip: Rect,
     pub queue: Rect,
     pub card: Rect,
     /// Between queue and card when they are side by side.
@@ -158,6 +160,8 @@ pub enum Arrangement {
     Body,
 }
 
+/// A lower screen has no row about the servers.
+const LOW: u16 = 20;
 /// From this width on the card is beside the queue.
 const SIDE_BY_SIDE: u16 = 110;
 
@@ -165,6 +169,8 @@ const SIDE_BY_SIDE: u16 = 110;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heights {
     pub banners: u16,
+    /// Of the row about the servers.
+    pub strip: u16,
     /// Of the queue with its title, if there is room.
     pub queue: u16,
     pub panel: u16,
@@ -177,13 +183,15 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
     let footer = heights.footer.clamp(1, 3);
     let spare = height.saturating_sub(1 + footer);
     let banners = heights.banners.min(spare / 3);
-    let panel = heights.panel.min(spare.saturating_sub(banners + 2));
-    let top = 1 + banners;
-    let inner = spare.saturating_sub(banners + panel);
+    let strip = if height < LOW { 0 } else { heights.strip.min(spare.saturating_sub(banners)) };
+    let panel = heights.panel.min(spare.saturating_sub(banners + strip + 2));
+    let top = 1 + banners + strip;
+    let inner = spare.saturating_sub(banners + strip + panel);
     let body = row(top, inner);
     let mut areas = Areas {
         header: row(0, 1),
         banners: row(1, banners),
+        strip: row(1 + banners, strip),
         body,
         panel: row(top + inner, panel),
         footer: row(height.saturating_sub(footer), footer),

@@ -290,7 +290,10 @@ fn back(model: &mut Model) {
         Screen::Queue if model.queue.selection().is_some_and(Held::is_over) => select::leave_ended(model),
         Screen::Queue if !model.queue.marked.is_empty() => model.queue.marked.clear(),
         Screen::Queue if !model.queue.filter.find.is_empty() => browse::search(model, Screen::Queue, ""),
-        Screen::Queue => model.lost.clear(),
+        Screen::Queue => {
+            model.lost.clear();
+            model.crashed.clear();
+        }
         Screen::Activity | Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers => browse::back(model),
     }
 }

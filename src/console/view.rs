@@ -22,6 +22,7 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     let mut paint = Paint { palette, bounds, buffer: frame.buffer_mut() };
     paint.rows(areas.header, [header(model, areas.header.width)]);
     paint.banners(areas.banners, model.banners());
+    paint.rows(areas.strip, [pages::servers::strip(model, areas.strip.width.into())]);
     match (&model.overlay, model.screen) {
         (Some(Overlay::Help { top, .. }), _) => {
             paint.framed(areas.body, palette::help(model, areas.body, *top));

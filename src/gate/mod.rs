@@ -517,6 +517,9 @@ impl Gate {
     /// The server reads nothing more: what waits did not run, and nothing more will. What it still writes is relayed.
     fn on_server_input_closed(&mut self, how: String) {
         if let ServerEnd::Open = self.ends.server {
+            if self.host.gone.is_none() && self.ends.wrapper == WrapperEnd::Runs {
+                self.out.status.ended = Some(how.clone());
+            }
             self.ends.server = ServerEnd::InputClosed { how };
             self.host.lifecycle.close();
             for number in self.calls.waiting::<Stage>() {

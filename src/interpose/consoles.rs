@@ -275,6 +275,11 @@ impl Consoles {
         }
     }
 
+    /// Sends the last status report: nothing follows.
+    pub fn report_end(&mut self, gate: &Gate) {
+        self.broadcast(&FromWrapper::Status(gate.status()));
+    }
+
     /// When the next status report is due.
     pub fn wake_at(&self) -> Option<u64> {
         self.status_at

@@ -481,6 +481,7 @@ impl Wrapper {
         }
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
+        self.consoles.report_end(&self.gate);
         loop {
             self.host.close_open_line();
             self.flush();

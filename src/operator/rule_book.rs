@@ -4,18 +4,22 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::audit::record::{Entry, Kind};
+use crate::home::agreed;
 use crate::home::change::{By, ChangeError, RuleFile};
 use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, Accepted, PolicyPlace};
+use crate::home::user;
 use crate::operator::found::{RuleBook, RuleLine};
 use crate::operator::tried::Which;
 use crate::policy::edit::{self, Switch};
 use crate::policy::lint::lint;
 use crate::policy::maker::id_for;
 use crate::policy::parse;
-use crate::policy::rule::{Decision, Layer, Policy, Rule};
+use crate::policy::rule::{Decision, Layer, Pending, Policy, Rule};
+use crate::signing::grade::Needs;
 
 /// Reads every file as it is now; where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since
 /// 1970, UTC.
@@ -103,10 +107,54 @@ pub fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
         Which::Written => Layers::of(places, None, &usual()).as_written().map_err(|broken| broken.banner()),
         Which::Accepted { layer, file, digest, .. } => {
             let file = Path::new(file);
-            let folder = if *layer == Layer::Project { file.parent() } else { None };
-            let named = if *layer == Layer::Run { PolicyPlace::Named(file.to_path_buf()) } else { usual() };
-            Layers::of(places, folder, &named).if_accepted(file, *digest).map_err(|error| error.to_string())
+            layers(places, *layer, file).if_accepted(file, *digest).map_err(|error| error.to_string())
         }
+    }
+}
+
+/// The policy in force before a change that waits is accepted; `None` where all of it is tried as it is written.
+pub fn before(places: &Places, which: &Which) -> Option<Policy> {
+    let Which::Accepted { layer, file, .. } = which else { return None };
+    Some(layers(places, *layer, Path::new(file)).load(Keeps::Nothing))
+}
+
+/// The files among which this one is read at this layer.
+fn layers(places: &Places, layer: Layer, file: &Path) -> Layers {
+    let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
+    let folder = if layer == Layer::Project { file.parent() } else { None };
+    let named = match layer {
+        Layer::Run => PolicyPlace::Named(file.to_path_buf()),
+        Layer::System | Layer::User | Layer::Project => usual().unwrap_or_else(|| PolicyPlace::own(places)),
+    };
+    Layers::of(places, folder, &named)
+}
+
+/// Accepts a change that waits, without a server to send it to, and records who did.
+///
+/// # Errors
+/// Why it was not accepted, and what to do next.
+pub fn accept(places: &Places, one: &Pending, now: i64) -> Result<String, String> {
+    if one.needs == Needs::Signature {
+        return Err("it needs your signature, which `mcp-approve rules accept` asks for".to_owned());
+    }
+    let file = Path::new(&one.file);
+    layers(places, one.layer, file).accept(file, one.digest, None).map_err(|error| error.to_string())?;
+    record_acceptance(one, places, now, "in the console");
+    Ok(format!("Accepted: {}.", one.file))
+}
+
+/// Records who accepted what, and where. An acceptance that cannot be logged still counts: without a log no call runs anyway.
+pub fn record_acceptance(one: &Pending, places: &Places, now: i64, place: &str) {
+    let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
+    entry.policy = Some(one.digest);
+    let entry = entry
+        .with("what", "an operator accepted the changed policy")
+        .with("operator", format!("{} ({place})", user::name()))
+        .with("file", one.file.as_str())
+        .with("text", one.digest.to_string())
+        .with("loosens", one.loosens.clone());
+    if let Err(error) = agreed::record(places, entry) {
+        tracing::warn!(%error, "an acceptance was not recorded");
     }
 }
 
@@ -121,7 +169,7 @@ pub struct Except {
     pub condition: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RuleChange {
     /// Takes this rule out of the file it is in, where that is the operator's own.
     Remove {
@@ -140,6 +188,8 @@ pub enum RuleChange {
         file: PathBuf,
         to: Switch,
     },
+    /// Accepts this change, which waits.
+    Accept(Pending),
     Undo,
 }
 
@@ -190,6 +240,7 @@ pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, 
     let place = PolicyPlace::own(places);
     let file = file(&place, places);
     let done = match wanted {
+        RuleChange::Accept(pending) => return accept(places, pending, now),
         RuleChange::Remove { file: other, .. }
         | RuleChange::Replace { file: other, .. }
         | RuleChange::Switch { file: other, .. }

@@ -28,7 +28,7 @@ use crate::operator::{Sources, rule_book};
 use crate::policy::fit::rules_name;
 use crate::policy::maker::Title;
 use crate::policy::parse;
-use crate::policy::past::{Answer, Ended, PastCall, Replay, Suggestion, answer, replay, suggest};
+use crate::policy::past::{Answer, Ended, PastCall, Replay, Suggestion, answer, replay, ruled_by, suggest};
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
@@ -149,7 +149,13 @@ impl TrialRunner {
         let finding = |examined, replayed| Finding::Tried(Tried::Policy { id, replayed, examined });
         let report =
             |runner: &Self, calls| (runner.tell)(finding(Examined { calls, coverage: Coverage::Counting }, empty()));
-        let Some((calls, coverage)) = self.gather(trial, &wanted, &report)? else { return Ok(ControlFlow::Break(())) };
+        let Some((mut calls, coverage)) = self.gather(trial, &wanted, &report)? else {
+            return Ok(ControlFlow::Break(()));
+        };
+        if let Some(before) = rule_book::before(&self.sources.places, which) {
+            // What the change does, not what else has changed since each call was decided.
+            ruled_by(&before, &mut calls, (self.sources.now)());
+        }
         let replayed = Arc::new(Replayed::of(&replay(&policy, &calls, (self.sources.now)())));
         (self.tell)(finding(Examined { calls: calls.len(), coverage }, replayed));
         Ok(ControlFlow::Continue(()))

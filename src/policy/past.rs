@@ -193,6 +193,21 @@ pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c
     found
 }
 
+/// Gives each call the ruling that this policy would give it now, where that is known: a replay of another policy then tells
+/// them apart. The oldest call is first.
+pub fn ruled_by(policy: &Policy, calls: &mut [PastCall], now: i64) {
+    let policy = without_expired(policy, now);
+    let mut recent = Recent::default();
+    for call in calls {
+        if let Answer::Decided(ruling) = answer(&policy, call, &recent) {
+            call.ruling = ruling.decision;
+        }
+        if call.ended == Ended::Ran {
+            recent.note(call.server.as_str(), call.method.as_deref(), call.tool.as_str(), call.time);
+        }
+    }
+}
+
 /// The policy without the rules that have expired: the others hold at every past moment too.
 pub fn without_expired(policy: &Policy, now: i64) -> Policy {
     let mut policy = policy.clone();

@@ -62,6 +62,7 @@ pub fn status() -> Status {
         grants: Vec::new(),
         pending: Vec::new(),
         level: Level::default(),
+        ended: None,
     }
 }
 

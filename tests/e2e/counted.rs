@@ -1,6 +1,8 @@
 //! How many keys a decision takes, counted in a real pseudo-terminal: what the console promises a newcomer.
 
 use std::fs;
+use std::path::Path;
+use std::time::Duration;
 
 use serde_json::json;
 use tempfile::TempDir;
@@ -9,6 +11,7 @@ use crate::e2e::console::{arms, console, text, wrapping};
 use crate::fake::host::Host;
 use crate::fake::log;
 use crate::fake::server::Server;
+use crate::fake::terminal::Terminal;
 
 /// A wrapped server that writes files, and a folder with one file in it.
 fn wrapped() -> (TempDir, Server, Host, String) {
@@ -133,4 +136,120 @@ fn a_card_on_screen_follows_its_file() {
     }
     terminal.types("\r");
     host.answer(1);
+}
+
+/// Ten servers, six calls each: ten of them are alike.
+fn sixty(home: &Path) -> (Vec<Server>, Vec<Host>) {
+    let tool = |name: &str, description: &str| {
+        json!({ "name": name, "description": description,
+            "inputSchema": { "type": "object", "properties": { "title": { "type": "string" }, "text": { "type": "string" } } },
+            "annotations": { "readOnlyHint": false, "destructiveHint": false, "openWorldHint": false } })
+    };
+    let danger = json!({ "name": "delete_folder", "description": "Deletes a folder and everything in it.",
+        "inputSchema": { "type": "object", "properties": { "path": { "type": "string" } } },
+        "annotations": { "readOnlyHint": false, "destructiveHint": true } });
+    let tools = [tool("add_note", "Adds a note."), tool("create_card", "Creates a card."), danger];
+    let (mut servers, mut hosts) = (Vec::new(), Vec::new());
+    for n in 0..10 {
+        let server = Server::with(&tools);
+        let mut host = Host::wrapping(home, &["--name", &format!("s{n}")], &server.command());
+        host.handshake("2025-06-18");
+        // The first has ten alike, the last has two calls.
+        let (alike, others) = if n == 0 { (10, 0) } else { (0, if n == 9 { 2 } else { 6 }) };
+        for id in 1..=alike {
+            host.call(id, "add_note", &json!({ "title": format!("note {id}"), "text": "buy milk\nand eggs\n" }));
+        }
+        for id in 1..=others {
+            match id % 3 {
+                0 => host.call(id, "delete_folder", &json!({ "path": format!("old/{n}/{id}") })),
+                1 => host.call(
+                    id,
+                    "create_card",
+                    &json!({ "title": format!("card {n}.{id}"), "text": "a line\n".repeat(4) }),
+                ),
+                _ => host.call(id, "add_note", &json!({ "title": format!("note {n}.{id}") })),
+            }
+        }
+        servers.push(server);
+        hosts.push(host);
+    }
+    (servers, hosts)
+}
+
+const PAGE_DOWN: &str = "\x1b[6~";
+
+/// Reads a list of calls page by page, as fast as each page counts as read, and approves what was read; how many keys.
+fn read_and_approve(terminal: &mut Terminal, mark: &str) -> usize {
+    for key in mark.chars().map(String::from).chain(["a".to_owned()]) {
+        terminal.types(&key);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut keys = mark.chars().count() + 1;
+    loop {
+        arms(terminal);
+        std::thread::sleep(Duration::from_millis(400));
+        let before = terminal.screen();
+        if before.contains("end of the list") {
+            break;
+        }
+        terminal.types(PAGE_DOWN);
+        keys += 1;
+        terminal.awaits("the next page", |screen| screen != before);
+    }
+    terminal.types("y");
+    keys + 1
+}
+
+#[test]
+fn ten_alike_take_twelve_keys_and_a_backlog_of_sixty_takes_sixty_and_all_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let (servers, mut hosts) = sixty(home.path());
+    let mut terminal = console(home.path());
+    terminal.shows(&["60 waiting", "· armed"]);
+    let alike = read_and_approve(&mut terminal, "*");
+    for id in 1..=10 {
+        assert_eq!(text(&hosts[0].answer(id)), "done");
+    }
+    assert!(alike <= 12, "{alike} keys");
+    terminal.shows(&["50 waiting"]);
+    terminal.awaits("the next card", |screen| screen.contains("· armed"));
+    let rest = read_and_approve(&mut terminal, "***");
+    for (n, host) in hosts.iter_mut().enumerate().skip(1) {
+        for id in 1..=if n == 9 { 2 } else { 6 } {
+            assert_eq!(text(&host.answer(id)), "done", "s{n}-{id}");
+        }
+    }
+    assert!(alike + rest <= 60, "{alike} and {rest} keys");
+    println!("{alike} keys for ten alike, {rest} for the other fifty");
+    terminal.shows(&["none waiting"]);
+    assert_eq!(servers.iter().map(|server| server.executed().len()).sum::<usize>(), 60);
+    let decisions = log::of_kind(home.path(), "decision");
+    assert_eq!(decisions.len(), 60);
+    for decision in &decisions {
+        assert!(decision["verdict"] == "approve" && decision["by"] == "operator", "{decision}");
+        assert!(!decision.to_string().contains("unread"), "{decision}");
+    }
+}
+
+#[test]
+fn a_reason_typed_fast_decides_nothing_but_its_call() {
+    let home = tempfile::tempdir().unwrap();
+    let (servers, _hosts) = sixty(home.path());
+    let mut terminal = console(home.path());
+    terminal.shows(&["60 waiting", "· armed"]);
+    let why = "ay, Do not pay: A rule +applies* yes";
+    for reason in [why, "", why] {
+        for c in format!("d{reason}\r").chars() {
+            terminal.types(&c.to_string());
+            std::thread::sleep(Duration::from_millis(25));
+        }
+    }
+    std::thread::sleep(Duration::from_millis(1_000));
+    let decisions = log::of_kind(home.path(), "decision");
+    assert!((1..=3).contains(&decisions.len()), "{decisions:?}");
+    for decision in &decisions {
+        assert_eq!(decision["verdict"], "deny", "{decision}");
+        assert!(decision.to_string().contains(why) || decision.to_string().contains("no reason given"), "{decision}");
+    }
+    assert!(servers.iter().all(|server| server.executed().is_empty()));
 }

@@ -5,7 +5,8 @@ use mcp_approve::console::keymap::{Key, Place};
 use mcp_approve::console::model::Process;
 use mcp_approve::console::update::Command;
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{CallEnd, FromWrapper};
+use mcp_approve::link::message::{CallEnd, FromWrapper, Status};
+use mcp_approve::operator::tried::Matched;
 
 use crate::desk::*;
 use crate::screens::keys::{APPROVE, selected, sent};
@@ -209,6 +210,40 @@ fn a_killed_wrapper_is_a_banner_on_every_screen_until_it_is_dismissed() {
     desk.say("git", settled("git-1", None, By::Shutdown));
     desk.link(ClientEvent::Gone { session: "git".into() });
     assert!(!desk.screen().contains("was killed with"), "{}", desk.screen());
+}
+
+#[test]
+fn a_server_that_died_says_by_which_signal_on_every_screen() {
+    let mut desk = Desk::connected(80, 24);
+    desk.status("files", Status { ended: Some("signal 9 (SIGKILL)".into()), ..status() });
+    assert!(!desk.screen().contains("SIGKILL"), "its wrapper still runs");
+    desk.link(ClientEvent::Gone { session: "files".into() });
+    for screen in ["1", "2", "3", "4", "5", "6"] {
+        desk.keys(screen);
+        desk.line("▲ filesystem: the server ended by itself: signal 9 (SIGKILL)");
+    }
+    desk.keys("1");
+    desk.press(Key::Esc);
+    assert!(!desk.screen().contains("SIGKILL"), "{}", desk.screen());
+}
+
+/// After a rule, the call that it lets run is over, and the next one is selected.
+#[test]
+fn after_a_rule_the_next_call_is_selected() {
+    let mut desk = Desk::connected(80, 24);
+    for ticket in ["filesystem-1", "filesystem-2"] {
+        desk.hold(own(ticket));
+    }
+    desk.look();
+    desk.keys("rv");
+    desk.tried(vec![Matched::default(); 6]);
+    desk.look();
+    desk.press(Key::Enter);
+    desk.look();
+    desk.press(Key::Enter);
+    assert!(desk.model.overlay.is_none(), "{}", desk.screen());
+    desk.say("files", settled("filesystem-1", Some(VerdictWord::Approve), By::Rule));
+    assert_eq!(selected(&desk.model), "filesystem-2");
 }
 
 #[test]

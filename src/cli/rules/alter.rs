@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::audit::record::{Entry, Kind};
 use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{JsonForm, json_rows, shown, visible, visible_lines};
@@ -19,8 +18,7 @@ use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
-use crate::home::user;
-use crate::operator::sign;
+use crate::operator::{rule_book, sign};
 use crate::policy::edit::{self, EditError};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
@@ -175,7 +173,7 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
         Needs::Signature => Some(signature(one, places, now, out)?),
     };
     layers.accept(Path::new(&one.file), one.digest, signed.as_ref()).map_err(cannot)?;
-    record(one, places, now);
+    rule_book::record_acceptance(one, places, now, "at a terminal");
     Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
 }
 
@@ -199,21 +197,6 @@ fn show_pending(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
         writeln!(out, "  {}", visible(loosens))?;
     }
     Ok(writeln!(out)?)
-}
-
-/// Records who accepted what. An acceptance that cannot be logged still counts: without a log no call runs anyway.
-fn record(one: &Pending, places: &Places, now: i64) {
-    let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
-    entry.policy = Some(one.digest);
-    let entry = entry
-        .with("what", "an operator accepted the changed policy")
-        .with("operator", format!("{} (at a terminal)", user::name()))
-        .with("file", one.file.as_str())
-        .with("text", one.digest.to_string())
-        .with("loosens", one.loosens.clone());
-    if let Err(error) = crate::home::agreed::record(places, entry) {
-        tracing::warn!(%error, "an acceptance was not recorded");
-    }
 }
 
 /// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.

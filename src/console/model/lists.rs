@@ -346,19 +346,43 @@ pub struct ServersPage {
 #[derive(Clone, Debug)]
 pub enum ServerLine {
     Running(Box<Connected>),
-    /// One that ended while we looked, with the moment.
-    Ended(Box<Connected>, i64),
+    /// The last run of one that ended while we looked, with the moment, and its runs before.
+    Ended(Box<Connected>, i64, Earlier),
     Unwrapped(Unwrapped),
     /// One that only the log knows, by its session.
-    Past(String, Box<SessionTally>),
+    Past(String, Box<SessionTally>, Earlier),
+}
+
+/// The runs of a server that ended before its last one: how many, and what they decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Earlier {
+    pub runs: usize,
+    pub calls: u64,
+    pub failed: u64,
 }
 
 impl ServerLine {
     pub fn server(&self) -> &str {
         match self {
-            Self::Running(one) | Self::Ended(one, _) => &one.wrapper.server,
+            Self::Running(one) | Self::Ended(one, ..) => &one.wrapper.server,
             Self::Unwrapped(one) => &one.server,
-            Self::Past(_, session) => &session.server,
+            Self::Past(_, session, _) => &session.server,
+        }
+    }
+
+    /// How many ended runs this line is; `None` for one that runs or is not wrapped.
+    pub fn runs(&self) -> Option<usize> {
+        match self {
+            Self::Ended(_, _, earlier) | Self::Past(_, _, earlier) => Some(earlier.runs + 1),
+            Self::Running(_) | Self::Unwrapped(_) => None,
+        }
+    }
+
+    /// Counts a run before the one on this line.
+    pub fn count(&mut self, calls: u64, failed: u64) {
+        if let Self::Ended(_, _, earlier) | Self::Past(_, _, earlier) = self {
+            (earlier.runs, earlier.calls) = (earlier.runs + 1, earlier.calls + calls);
+            earlier.failed += failed;
         }
     }
 }

@@ -13,8 +13,8 @@ pub use arming::{SILENCE, Unarmed};
 pub use batch::{Batch, Fate, Member, Text, Tick, Unlisted};
 pub use call::{ARMING, Armed, CallKey, CallState, Drawn, Held, Question, Reading, Seen, Shown};
 pub use lists::{
-    Connected, EntrySource, Following, Incompatible, ListState, Lost, LostFate, Opens, Passed, RuleEntry, RuleHits,
-    ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
+    Connected, Earlier, EntrySource, Following, Incompatible, ListState, Lost, LostFate, Opens, Passed, RuleEntry,
+    RuleHits, ServerLine, Sought, Subject, ToolLine, ToolSource, Window,
 };
 pub use queue::{Grouping, Picked, Queue, Sort};
 pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};

@@ -206,6 +206,8 @@ pub struct Model {
     pub undo_until: Option<i64>,
     /// Calls whose wrapper was killed, until the operator dismisses their banner.
     pub lost: Vec<Lost>,
+    /// Servers that ended although their host still needed them, and how, until the operator dismisses their banner.
+    pub crashed: Vec<(String, String)>,
     pub trouble: Option<String>,
     pub queue: Queue,
     pub card: CardView,

@@ -6,7 +6,7 @@ mod log;
 pub mod maker;
 pub mod review;
 mod rules;
-mod servers;
+pub mod servers;
 pub(super) mod tools;
 
 use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};

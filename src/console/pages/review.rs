@@ -99,7 +99,7 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
             for line in &pending.loosens {
                 rows.extend(warn(" ▲ ").and_foreign(Tone::Warn, line).hung(width, 3));
             }
-            rows.push(strong(" What it would change, from the log:"));
+            rows.push(strong(" It alone would change, from the log:"));
             rows.extend(replayed(model, &review.past, CALLS, width));
             rows.push(strong(" The change:"));
             rows.extend(diff(pending, width));
@@ -113,9 +113,25 @@ fn rows(model: &Model, review: &Review, width: usize) -> Vec<Row> {
     }
 }
 
+/// The lines that change, with some around. A run of comments is one row: they decide nothing.
 fn diff(pending: &Pending, width: usize) -> Vec<Row> {
+    const FEW: usize = 3;
+    let said = |line: &str| line.get(1..).unwrap_or_default().trim_start().to_owned();
+    let is_comment = |line: &&str| said(line).starts_with('#') || said(line).is_empty();
+    let lines: Vec<&str> =
+        pending.diff.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++")).collect();
+    // In a text of several lines, what looks like a comment is none.
+    let is_quoted = pending.diff.contains("\"\"\"") || pending.diff.contains("'''");
     let mut rows = Vec::new();
-    for line in pending.diff.lines() {
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let comments = lines[at..].iter().take_while(|line| is_comment(line)).count();
+        if comments > FEW && !is_quoted {
+            rows.push(border(" ┃ ").quiet(format!("… {}", counted(comments, "line of comments|lines of comments"))));
+            at += comments;
+            continue;
+        }
+        at += 1;
         let tone = match line.as_bytes().first() {
             Some(b'+') => Tone::Good,
             Some(b'-') => Tone::Danger,

@@ -1,7 +1,7 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
 use crate::audit::tally::SessionTally;
-use crate::console::model::{Connected, Model, ServerLine};
+use crate::console::model::{Connected, Earlier, Model, ServerLine};
 use crate::console::rows::Entries;
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
@@ -10,11 +10,61 @@ use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, stron
 use crate::text::time;
 use crate::wire::number::{counted, grouped};
 
+/// Whether the servers have a row above the queue: of one, the queue says as much.
+pub fn shows_strip(model: &Model) -> bool {
+    model.wrappers.len() + model.crashed.len() > 1
+}
+
+/// What there is to say of each server: what crashed first, then those with calls that wait, then the one used last.
+pub fn strip(model: &Model, width: usize) -> Row {
+    let crashed = model.crashed.iter().map(|(server, _)| {
+        let row = danger("✗ ").and_foreign(Tone::Strong, server).danger(" ended");
+        ((0, 0), row)
+    });
+    let running = model.wrappers.iter().filter_map(|one| {
+        let status = &one.status;
+        let waiting = model.queue.calls.iter().filter(|held| held.waits() && held.key.session == one.wrapper.session);
+        let waiting = waiting.count();
+        let passed = status.approved_by_policy + status.approved_by_operator;
+        let last = model.activity.passed.iter().rev().find(|one_passed| one_passed.session == one.wrapper.session);
+        if waiting == 0 && passed + status.denied == 0 {
+            return None;
+        }
+        let mut row = foreign(Tone::Strong, &one.wrapper.server);
+        for (count, words, tone) in [
+            (waiting as u64, "waiting", Tone::Warn),
+            (passed, "passed", Tone::Quiet),
+            (status.denied, "denied", Tone::Danger),
+        ] {
+            if count > 0 {
+                row.push(tone, format!(" {} {words}", grouped(count)));
+            }
+        }
+        let last = last.map(|one| model.now - one.activity.time);
+        let row = last.map_or(row.clone(), |ago| row.quiet(format!(", {} ago", time::span(ago))));
+        Some(((if waiting > 0 { 1 } else { 2 }, last.unwrap_or(i64::MAX)), row))
+    });
+    let mut all: Vec<_> = crashed.chain(running).collect();
+    all.sort_by_key(|(rank, _)| *rank);
+    let count = all.len();
+    let mut strip = Row::default();
+    for (at, (_, row)) in all.into_iter().enumerate() {
+        let next = strip.clone().quiet(if at == 0 { " " } else { " · " }).joined(row);
+        let more = if at + 1 < count { format!(" · {} more: 6 ", count - at) } else { String::new() };
+        if next.width() + more.chars().count() > width {
+            let left = format!("{}{} more: 6", if at == 0 { " " } else { " · " }, count - at);
+            return strip.quiet(left);
+        }
+        strip = next;
+    }
+    strip
+}
+
 pub(super) fn title(model: &Model) -> Row {
     let row = strong(" Servers").quiet(format!(" · {} running", model.wrappers.len()));
     let bare = model.servers.unwrapped.len();
-    let past = model.servers.lines.len().saturating_sub(model.wrappers.len() + bare);
-    let row = if past == 0 { row } else { row.quiet(format!(" · {past} ended")) };
+    let past: usize = model.servers.lines.iter().filter_map(ServerLine::runs).sum();
+    let row = if past == 0 { row } else { row.quiet(format!(" · {} ended", counted(past, "run"))) };
     if bare == 0 { row } else { row.danger(format!(" · {bare} NOT wrapped")) }
 }
 
@@ -85,21 +135,28 @@ fn state(model: &Model, line: &ServerLine) -> Row {
     match line {
         ServerLine::Running(one) if one.status.waiting == 0 => Row::default(),
         ServerLine::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
-        ServerLine::Ended(_, when) => ago("ended", *when),
+        ServerLine::Ended(_, when, earlier) => runs(ago("ended", *when), earlier.runs),
         ServerLine::Unwrapped(_) => danger("not wrapped"),
-        ServerLine::Past(_, session) => {
+        ServerLine::Past(_, session, earlier) => {
             let word = if session.ended { "ended" } else { "seen" };
-            session.last.map_or_else(|| quiet(word), |at| ago(word, at))
+            runs(session.last.map_or_else(|| quiet(word), |at| ago(word, at)), earlier.runs)
         }
     }
+}
+
+/// How many runs of the server a row is, if it is more than one.
+fn runs(row: Row, earlier: usize) -> Row {
+    if earlier == 0 { row } else { row.quiet(format!(", {} runs", grouped(earlier + 1))) }
 }
 
 /// How many of its calls were decided, as on the other screens: those that wait are beside it.
 fn calls(model: &Model, line: &ServerLine) -> Row {
     let calls = match line {
         ServerLine::Running(one) => decided(&one.status),
-        ServerLine::Ended(one, _) => decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)),
-        ServerLine::Past(_, session) => session.calls,
+        ServerLine::Ended(one, _, earlier) => {
+            decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)) + earlier.calls
+        }
+        ServerLine::Past(_, session, earlier) => session.calls + earlier.calls,
         ServerLine::Unwrapped(_) => return Row::default(),
     };
     ours(format!("{} decided", grouped(calls)))
@@ -112,8 +169,9 @@ fn decided(status: &Status) -> u64 {
 fn failed(_: &Model, line: &ServerLine) -> Row {
     let failed = match line {
         ServerLine::Running(one) => one.status.failed,
-        ServerLine::Past(_, session) => session.failed,
-        ServerLine::Ended(..) | ServerLine::Unwrapped(_) => 0,
+        ServerLine::Past(_, session, earlier) => session.failed + earlier.failed,
+        ServerLine::Ended(_, _, earlier) => earlier.failed,
+        ServerLine::Unwrapped(_) => 0,
     };
     if failed == 0 { Row::default() } else { danger(format!("{} failed", grouped(failed))) }
 }
@@ -161,8 +219,10 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     rows.entry("server", foreign(Tone::Strong, line.server()));
     match line {
         ServerLine::Running(one) => wrapper(model, one, &mut rows),
-        ServerLine::Ended(one, when) => {
+        ServerLine::Ended(one, when, earlier) => {
             rows.ours("ended", date(*when));
+            rows.foreign("how", one.status.ended.as_deref().unwrap_or_default());
+            before(earlier, &mut rows);
             // The wrapper's last report may be older than its last call; the log has all calls.
             let mut one = (**one).clone();
             if let Some(session) = logged(model, &one) {
@@ -183,7 +243,7 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             rows.entry("to fix", ours("run ").key(model.hint("mcp-approve install")));
             return rows.rows;
         }
-        ServerLine::Past(name, session) => {
+        ServerLine::Past(name, session, earlier) => {
             rows.foreign("session", name);
             rows.ours("first seen", session.first.map(date).unwrap_or_default());
             rows.ours(if session.ended { "ended" } else { "last seen" }, session.last.map(date).unwrap_or_default());
@@ -193,10 +253,21 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             if !session.ended {
                 rows.ours("", "the log has no end of it: it was killed, or still runs elsewhere");
             }
+            before(earlier, &mut rows);
         }
     }
     rows.keys(&[("3", "its calls"), ("Esc", "back")]);
     rows.rows
+}
+
+/// The runs of the server that ended before the one on the sheet.
+fn before(earlier: &Earlier, rows: &mut Entries) {
+    if earlier.runs > 0 {
+        let (calls, failed) = (grouped(earlier.calls), grouped(earlier.failed));
+        let words =
+            format!("{}: {calls} decided, {failed} answered with an error", counted(earlier.runs, "earlier run"));
+        rows.ours("before it", words);
+    }
 }
 
 fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {

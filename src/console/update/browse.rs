@@ -162,8 +162,8 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
         (Screen::Rules, Screen::Log) => Some(exactly("rule", model.rules.lines.get(list.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
             let session = match model.servers.lines.get(list.at)? {
-                ServerLine::Running(one) | ServerLine::Ended(one, _) => &one.wrapper.session,
-                ServerLine::Past(session, _) => session,
+                ServerLine::Running(one) | ServerLine::Ended(one, ..) => &one.wrapper.session,
+                ServerLine::Past(session, ..) => session,
                 ServerLine::Unwrapped(_) => return None,
             };
             Some(exactly("session", session))

@@ -9,7 +9,7 @@ use crate::audit::numbers::Histogram;
 use crate::audit::tally::ToolTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::model::{
-    Connected, ListState, Model, RuleEntry, RuleHits, ServerLine, Subject, ToolLine, ToolSource,
+    Connected, Earlier, ListState, Model, RuleEntry, RuleHits, ServerLine, Subject, ToolLine, ToolSource,
 };
 use crate::link::message::KnownTool;
 use crate::operator::pinned::{PinBook, PinnedTool};
@@ -245,7 +245,7 @@ fn file_rules(model: &Model) -> Vec<RuleHits> {
     lines
 }
 
-/// Ended sessions that are listed.
+/// Servers without a run that are listed.
 const PAST: usize = 200;
 
 fn server_lines(model: &Model) -> Vec<ServerLine> {
@@ -265,8 +265,6 @@ fn server_lines(model: &Model) -> Vec<ServerLine> {
     let unwrapped =
         unwrapped.filter(|one| wanted(&one.server, "", None, &format!("{} {} not wrapped", one.host, one.list)));
     lines.extend(unwrapped.cloned().map(ServerLine::Unwrapped));
-    let ended = model.servers.ended.iter().rev().filter(|(one, when)| of(one, Some(*when)));
-    lines.extend(ended.map(|(one, when)| ServerLine::Ended(Box::new(one.clone()), *when)));
     let here = |session: &str| {
         let mut wrappers = model.wrappers.iter().chain(model.servers.ended.iter().map(|(one, _)| one));
         wrappers.any(|one| one.wrapper.session == session)
@@ -275,7 +273,24 @@ fn server_lines(model: &Model) -> Vec<ServerLine> {
     let mut past: Vec<_> =
         sessions.filter(|(session, one)| !here(session) && wanted(&one.server, session, one.last, "")).collect();
     past.sort_by_key(|(_, one)| std::cmp::Reverse(one.last));
-    let past = past.into_iter().take(PAST);
-    lines.extend(past.map(|(session, one)| ServerLine::Past(session.clone(), Box::new(one.clone()))));
+    // The ended runs of a server are one line: its last run, and how many were before.
+    let running = lines.len();
+    let counted = |session: &str| model.log.counts.as_ref().and_then(|counts| counts.sessions.0.get(session));
+    for (one, when) in model.servers.ended.iter().rev().filter(|(one, when)| of(one, Some(*when))) {
+        match lines[running..].iter_mut().find(|line| line.server() == one.wrapper.server) {
+            Some(line) => {
+                let (calls, failed) = counted(&one.wrapper.session).map_or((0, 0), |one| (one.calls, one.failed));
+                line.count(calls, failed);
+            }
+            None => lines.push(ServerLine::Ended(Box::new(one.clone()), *when, Earlier::default())),
+        }
+    }
+    for (session, one) in past {
+        match lines[running..].iter_mut().find(|line| line.server() == one.server) {
+            Some(line) => line.count(one.calls, one.failed),
+            None => lines.push(ServerLine::Past(session.clone(), Box::new(one.clone()), Earlier::default())),
+        }
+    }
+    lines.truncate(running + PAST);
     lines
 }

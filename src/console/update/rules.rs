@@ -125,12 +125,12 @@ pub(super) fn enter(model: &mut Model) {
             let words = model.hint("It is too long to be read here: mcp-approve tools review shows it. x refuses it.");
             model.warn(words);
         }
-        ReviewOf::Policy { session, .. }
+        // No server runs that could take it: it is accepted here.
+        ReviewOf::Policy { session, pending }
             if sure && !model.wrappers.iter().any(|one| one.wrapper.session == session) =>
         {
             model.overlay = None;
-            let words = model.hint("No server runs that could take it: mcp-approve rules accept does.");
-            model.warn(words);
+            model.todo.push(Command::ChangeRules(RuleChange::Accept(pending)));
         }
         ReviewOf::Policy { session, pending } if sure => {
             model.overlay = None;

@@ -20,6 +20,8 @@ use crate::text::row::{Row, Tone, foreign, quiet, warn};
 const MOST_ACTIVITY: usize = 5_000;
 /// Wrappers that ended and are still listed; the log has them all.
 const MOST_ENDED: usize = 100;
+/// Servers that are kept for their banner.
+const MOST_CRASHED: usize = 10;
 /// Lost calls that are kept for the banner.
 const MOST_LOST: usize = 100;
 /// Latencies of a server that are kept for its line.
@@ -55,6 +57,11 @@ fn gone(model: &mut Model, session: &str) {
         // The last report may be from before the wrapper's end.
         one.status.phase = Some(Phase::Closed);
         one.status.waiting = 0;
+        if let Some(how) = &one.status.ended {
+            model.crashed.retain(|(server, _)| *server != one.wrapper.server);
+            model.crashed.push((one.wrapper.server.clone(), how.clone()));
+            model.crashed.drain(..model.crashed.len().saturating_sub(MOST_CRASHED));
+        }
         model.servers.ended.push((one, now));
     }
     let spare = model.servers.ended.len().saturating_sub(MOST_ENDED);

@@ -130,6 +130,9 @@ pub struct Status {
     /// Changed policy files that wait for the operator.
     #[serde(default)]
     pub pending: Vec<Pending>,
+    /// How the server ended although its host still needed it: by which signal, with which exit status.
+    #[serde(default)]
+    pub ended: Option<String>,
 }
 
 /// A tool as its server describes it and as the gate understands it. Name, signature and quoted words are foreign text.
