@@ -330,12 +330,3 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     assert!(text(&host.answer(5)).contains("not these"));
     assert_eq!(server.executed().len(), 3);
 }
-
-#[test]
-fn a_server_that_is_killed_says_by_which_signal() {
-    let home = tempfile::tempdir().unwrap();
-    let terminal = console(home.path());
-    let _host = Host::wrapping(home.path(), &["--name", "s"], &["sh", "-c", "sleep 3; kill -KILL $$"]);
-    terminal.shows(&["1 server"]);
-    terminal.shows(&["s: the server ended by itself: signal 9 (SIGKILL)"]);
-}
