@@ -27,16 +27,9 @@ pub enum FileState {
     /// It is taken as it is.
     Whole(Box<Policy>),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
-    Changed {
-        now: Box<Policy>,
-        accepted: Box<Policy>,
-        diff: String,
-    },
+    Changed { now: Box<Policy>, accepted: Box<Policy>, diff: String },
     /// It cannot be used, for the reason in `banner`: the asks and denies of the last usable text still count.
-    Broken {
-        banner: String,
-        before: Vec<Policy>,
-    },
+    Broken { banner: String, before: Vec<Policy> },
 }
 
 /// Pools all layers. No contribution at all is the built-in default.
