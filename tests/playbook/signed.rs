@@ -92,7 +92,7 @@ fn an_approval_without_a_signature_decides_nothing() {
     let mara = signature(&world, "files-1", "mara", |_| {});
     assert!(is_forwarded(&world.approve_signed("files-1", mara)));
     let decision = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
-    let detail: serde_json::Value = serde_json::from_str(decision.detail.json()).unwrap();
+    let detail: serde_json::Value = serde_json::from_str(decision.uncut.json()).unwrap();
     let signed = &detail["signatures"][0];
     assert_eq!((&signed["signer"], &signed["worth"]), (&"mara@example.com".into(), &"L1 same user".into()));
     assert!(Statement::read(signed["statement"].as_str().unwrap()).is_ok());
@@ -279,7 +279,7 @@ signers = ["mara@example.com", "tom@example.com"]
     let tom = signature(&world, "files-1", "tom", |_| {});
     assert!(is_forwarded(&world.approve_signed("files-1", tom)));
     let decision = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
-    assert_eq!(decision.detail.json().matches("\"sshsig\":\"U1NIU0lH").count(), 2);
+    assert_eq!(decision.uncut.json().matches("\"sshsig\":\"U1NIU0lH").count(), 2);
     world.finish();
     // An edit takes the first one back.
     let mut world = World::with(config(), rule).ready();
