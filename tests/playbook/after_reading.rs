@@ -2,7 +2,6 @@
 
 use crate::world::{Did, World, call};
 use mcp_approve::audit::record::{Entry, Kind};
-use serde_json::Value;
 
 /// Beside the tools of the world.
 const FETCH: &str = r#"{"name":"fetch_page","description":"Fetches a page.","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object","properties":{"url":{"type":"string"}}}}"#;
@@ -46,7 +45,7 @@ fn the_next_call_that_leaves_says_after_which_answer() {
     read(&mut world, 7, KEY);
     let brings = |entry: &&Entry| entry.kind == Kind::Outcome && entry.detail.get("brings").is_some();
     let outcome = world.entries.iter().rfind(brings).unwrap();
-    assert_eq!(outcome.detail.get("brings").map(Value::from).unwrap(), "a private key");
+    assert_eq!(outcome.detail.get("brings").unwrap(), "a private key");
     // What stays here runs as before.
     read(&mut world, 8, "nothing");
     assert_eq!(fetch(&mut world, 9), [Did::Ask("files-5".into())]);

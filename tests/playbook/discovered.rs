@@ -61,7 +61,7 @@ fn the_host_is_shown_the_search_tool_and_then_what_its_searches_found() {
     let last = events(&world).pop().unwrap();
     assert_eq!(last.tool.as_deref(), Some("mcp_approve_search"));
     assert!(last.arguments.is_some() && last.digest.is_some() && last.verdict.is_none(), "{last:?}");
-    assert_eq!(last.detail.get("found").map(Value::from).unwrap()[0], "write_file");
+    assert_eq!(last.detail.get("found").unwrap()[0], "write_file");
 
     let shown = listed(&mut world, 7, &tools());
     assert_eq!(shown[..2], ["mcp_approve_search", "read_file"], "in the server's order, and ours first: {shown:?}");
