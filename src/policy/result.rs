@@ -89,7 +89,9 @@ impl<'a> Read<'a> {
             Value::String(text) if is(text) => ControlFlow::Break(()),
             // A key is as good a place to put something as a value.
             Value::Object(members) if members.keys().any(|key| is(key)) => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                ControlFlow::Continue(())
+            }
         })
         .is_break()
     }
