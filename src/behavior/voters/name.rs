@@ -64,24 +64,19 @@ struct KnownVerb {
     form: Form,
 }
 
-/// What somebody at a screen does: a tool that does it starts no program.
+/// What somebody at a screen does, which starts no program: moves or watches what is seen, or presses what may set off anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gesture {
-    /// It moves what is seen, or starts or stops watching it.
     Looks,
-    /// It may set off whatever it meets.
     Presses,
 }
 
-/// The gesture that an act is.
 pub fn gesture(act: &Act) -> Option<Gesture> {
     let is_verb = |list| among(&act.verb, list);
     let watches = || act.object.iter().any(|word| among(word, const { section(WORDS, "watching") }));
-    if is_verb(const { section(WORDS, "looks") }) || is_verb("start stop") && watches() {
-        Some(Gesture::Looks)
-    } else {
-        is_verb(const { section(WORDS, "presses") }).then_some(Gesture::Presses)
-    }
+    let looks = is_verb(const { section(WORDS, "looks") }) || is_verb("start stop") && watches();
+    let gesture = if looks { Gesture::Looks } else { Gesture::Presses };
+    (looks || is_verb(const { section(WORDS, "presses") })).then_some(gesture)
 }
 
 /// Votes by the name; an act that a parameter selects is a name too.
@@ -288,12 +283,10 @@ fn found(words: &[String]) -> Vec<KnownVerb> {
         let word_before = at.checked_sub(1).and_then(|before| words.get(before)).map_or("", String::as_str);
         let says_how = word == "read"
             && (words.get(at + 1).is_some_and(|next| next == "only") || among(word_before, "mark as un is"));
-        let (mut known, form) = words::base(word, known).filter(|_| !says_how)?;
-        // A merge request is a thing, whatever is done to it.
-        if word == "merge" && words.get(at + 1).is_some_and(|next| among(next, "request requests")) {
-            known.effect = Effect::Changes(Action::Update);
-        }
-        Some(KnownVerb { at, known, form })
+        let (known, form) = words::base(word, known).filter(|_| !says_how)?;
+        let is_request = word == "merge" && among(words::nth(words, at + 1), "request requests");
+        let effect = if is_request { Effect::Changes(Action::Update) } else { known.effect };
+        Some(KnownVerb { at, known: VerbSense { effect, ..known }, form })
     };
     words.iter().enumerate().filter_map(at).collect()
 }
