@@ -211,7 +211,7 @@ fn doctor_tells_what_is_broken_and_exits_1() {
     let home = Home::new();
     let run = home.run(&["doctor"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""), "{}", run.out);
-    assert!(run.out.contains("L0 cooperative"), "{}", run.out);
+    assert!(run.out.contains("L0: stops tool calls"), "{}", run.out);
     home.write("config/policy.toml", "version = 2\n");
     home.write("config/config.toml", "inlin = true\nnmae = 1\n");
     home.write("state/log", "a file\n");

@@ -285,7 +285,12 @@ fn the_readme_is_right_about_giving_an_agent_less() {
     }
     assert_eq!(
         (commands.lines().count(), listed),
-        (5, vec![vec!["read".to_owned(), "list".to_owned()], vec!["read".to_owned()]])
+        (
+            6,
+            [&["read", "list"][..], &["read"], &["mcp_approve_search"]]
+                .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+                .to_vec()
+        )
     );
 }
 
