@@ -183,8 +183,11 @@ impl std::fmt::Display for Ended {
             Some(status) => match (status.code(), status.signal()) {
                 (Some(code), _) => write!(f, "exit status {code}"),
                 (None, Some(signal)) => match Signal::from_named_raw(signal) {
-                    // It prints itself as `Signal::KILL`.
-                    Some(named) => write!(f, "signal {signal} ({})", format!("{named:?}").replace("Signal::", "SIG")),
+                    // It prints itself as `"Signal::KILL"`.
+                    Some(named) => {
+                        let name = format!("{named:?}").replace("Signal::", "SIG");
+                        write!(f, "signal {signal} ({})", name.trim_matches('"'))
+                    }
                     None => write!(f, "signal {signal}"),
                 },
                 (None, None) => f.write_str("unknown status"),

@@ -45,6 +45,8 @@ const FROM_HOST: usize = 16 << 10;
 const BACKLOG: usize = 1 << 20;
 /// How much may wait for a server that does not read: above it the host is not read.
 const TO_SERVER: usize = 64 << 20;
+/// How long consoles have to be told how the server ended.
+const LAST_WORDS: std::time::Duration = std::time::Duration::from_millis(30);
 /// How long writing the last lines may take after the server has ended.
 const DRAIN: Duration = Duration::from_millis(1500);
 /// Microseconds for what is left in the group of a server that has ended.
@@ -482,6 +484,8 @@ impl Wrapper {
         let now = self.clock.now();
         self.step(now, Event::Closed { side: Side::Server, how: ended.to_string() });
         self.consoles.report_end(&self.gate);
+        // The links write while this waits.
+        sleep_until(Instant::now() + LAST_WORDS).await;
         loop {
             self.host.close_open_line();
             self.flush();

@@ -330,3 +330,12 @@ fn identical_calls_are_listed_and_each_is_recorded_by_itself() {
     assert!(text(&host.answer(5)).contains("not these"));
     assert_eq!(server.executed().len(), 3);
 }
+
+#[test]
+fn a_server_that_is_killed_says_by_which_signal() {
+    let home = tempfile::tempdir().unwrap();
+    let mut host = Host::wrapping(home.path(), &["--name", "s"], &["sh", "-c", "read line; sleep 5; kill -KILL $$"]);
+    let terminal = console(home.path());
+    host.request(1, "ping", &json!({}));
+    terminal.shows(&["s: the server ended by itself: signal 9 (SIGKILL)"]);
+}

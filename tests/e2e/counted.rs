@@ -9,8 +9,9 @@ use tempfile::TempDir;
 
 use crate::e2e::console::{arms, console, text, wrapping};
 use crate::fake::host::Host;
-use crate::fake::log;
 use crate::fake::server::Server;
+use crate::fake::terminal::Terminal;
+use crate::fake::{log, until};
 
 /// A wrapped server that writes files, and a folder with one file in it.
 fn wrapped() -> (TempDir, Server, Host, String) {
@@ -173,6 +174,57 @@ fn sixty(home: &Path) -> (Vec<Server>, Vec<Host>) {
         hosts.push(host);
     }
     (servers, hosts)
+}
+
+const PAGE_DOWN: &str = "\x1b[6~";
+
+/// Reads a list of calls page by page, as fast as each page counts as read, and approves what was read; how many keys.
+fn read_and_approve(terminal: &mut Terminal, mark: &str, calls: usize) -> usize {
+    for key in mark.chars().map(String::from).chain(["a".to_owned()]) {
+        terminal.types(&key);
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let mut keys = mark.chars().count() + 1;
+    loop {
+        arms(terminal);
+        std::thread::sleep(Duration::from_millis(400));
+        let before = terminal.screen();
+        if before.contains("end of the list") {
+            break;
+        }
+        terminal.types(PAGE_DOWN);
+        keys += 1;
+        terminal.awaits("the next page", |screen| screen != before);
+    }
+    terminal.shows(&[&format!("y approves {calls} that were read")]);
+    terminal.types("y");
+    terminal.shows(&[&format!("{calls} calls approved.")]);
+    keys + 1
+}
+
+#[test]
+fn ten_alike_take_twelve_keys_and_a_backlog_of_sixty_takes_sixty_and_all_are_read() {
+    let home = tempfile::tempdir().unwrap();
+    let (servers, _hosts) = sixty(home.path());
+    let mut terminal = console(home.path());
+    terminal.shows(&["60 waiting", "· armed"]);
+    let alike = read_and_approve(&mut terminal, "gg*", 10);
+    let ran = || servers.iter().map(|server| server.executed().len()).sum::<usize>();
+    until("the ten have run", || (ran() == 10).then_some(()));
+    assert!(alike <= 12, "{alike} keys");
+    terminal.shows(&["50 waiting"]);
+    arms(&terminal);
+    let rest = read_and_approve(&mut terminal, "***", 50);
+    until("all have run", || (ran() == 60).then_some(()));
+    assert!(alike + rest <= 60, "{alike} and {rest} keys");
+    println!("{alike} keys for ten alike, {rest} for the other fifty");
+    terminal.shows(&["none waiting"]);
+    let decisions = log::of_kind(home.path(), "decision");
+    assert_eq!(decisions.len(), 60);
+    for decision in &decisions {
+        assert!(decision["verdict"] == "approve" && decision["by"] == "operator", "{decision}");
+        assert!(!decision.to_string().contains("unread"), "{decision}");
+    }
 }
 
 #[test]
