@@ -147,8 +147,10 @@ pub fn before(before: Option<&Before>, operator: &str, now: i64, width: usize) -
     row.clipped(width)
 }
 
-/// From this width on the lines about the host and about decisions before are above the arguments: no decision needs them.
-pub(super) const ROOM_FOR_HOST: usize = 60;
+/// From this width on the row about decisions before is above the arguments: no decision needs it.
+pub(super) const ROOM_FOR_BEFORE: usize = 60;
+/// The same of what is said about the host, which takes three rows where it is narrower.
+const ROOM_FOR_HOST: usize = 100;
 
 pub(super) fn host_below(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
