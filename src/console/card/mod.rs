@@ -21,7 +21,6 @@ use crate::text::row::{Row, Tone, border, danger, ours, quiet};
 use json::Extents;
 use layout::{Layout, Made, Sheet, Walk};
 
-
 pub use crate::wire::number::{counted, grouped};
 pub use brief::{Brief, brief};
 pub use json::{Writing, size};
@@ -81,7 +80,8 @@ impl Card {
         };
         card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
         let before = Block::Before(sections::before(None, "", 0, columns));
-        let (above, below) = if columns < sections::ROOM_FOR_BEFORE { (None, Some(before)) } else { (Some(before), None) };
+        let (above, below) =
+            if columns < sections::ROOM_FOR_BEFORE { (None, Some(before)) } else { (Some(before), None) };
         above.into_iter().for_each(|before| card.put(before));
         card.put_edit(columns);
         card.put(Block::Rows(preview.rows));
