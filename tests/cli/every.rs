@@ -49,7 +49,9 @@ fn lines() -> Vec<Vec<String>> {
             let args = node.command.get_arguments().filter(|arg| wanted(arg) && !arg.is_last_set());
             let filled =
                 args.flat_map(|arg| arg.get_long().map(|long| format!("--{long}")).into_iter().chain([value(arg)]));
-            node.words.iter().cloned().chain(filled).collect::<Vec<_>>()
+            // It would follow the log for as long as nobody ends it.
+            let once = (node.words == ["log", "follow"]).then(|| "--once".to_owned());
+            node.words.iter().cloned().chain(filled).chain(once).collect::<Vec<_>>()
         };
         lines.push(line(&|arg| arg.is_required_set()));
         lines.push(line(&|arg| arg.is_required_set() || arg.is_positional()));
