@@ -37,7 +37,7 @@ fn signing(home: &Path) -> Option<Agent> {
     };
     private("etc/policy.toml", "version = 1\n[operator]\nsigned = \"always\"\n");
     let public = fs::read_to_string(key.with_extension("pub")).unwrap();
-    private("config/allowed_signers", &format!("mara@example.com {public}"));
+    private("etc/allowed_signers", &format!("mara@example.com {public}"));
     let socket = home.join("agent");
     let mut agent = Command::new("ssh-agent");
     let agent = agent.arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
