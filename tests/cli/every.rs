@@ -88,7 +88,7 @@ fn every_command_answers_or_says_what_to_do() {
             // Help, completions, schemas and the form of a command are of no home.
             let is_form = code == 2 && err.contains("Usage: ");
             // A record shows the policy as it read then, comments with commands and all.
-            let is_text = ["schema", "show"].iter().any(|word| line.iter().any(|is| is == word));
+            let is_text = ["schema", "show", "export", "follow"].iter().any(|word| line.iter().any(|is| is == word));
             if !is_form && !["help", "completions"].contains(&line[0].as_str()) && !is_text {
                 assert_eq!(homeless(&(out + &err)), [""; 0], "{line:?}");
             }
