@@ -105,7 +105,9 @@ fn a_call_runs_once_its_approval_is_signed_at_the_console() {
     terminal.shows(&["s-2", "eggs", "· armed"]);
     arms(&terminal);
     terminal.types("a");
-    terminal.shows(&["not sent: ssh-keygen did not sign"]);
+    terminal.shows(&["ssh-keygen did not sign", "back"]);
+    terminal.types("\u{1b}");
+    terminal.shows(&["not sent: you went back"]);
     assert_eq!(server.executed().len(), 1);
     terminal.types("d");
     terminal.shows(&["Deny, because"]);
