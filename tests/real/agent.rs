@@ -216,7 +216,8 @@ impl Agent {
                 .env("COPILOT_PROVIDER_API_KEY", "none")
                 .env("COPILOT_MODEL", "fake")
                 .args(["-p", TASK, "--allow-all-tools"]),
-            Self::Cline => command.args(["--auto-approve", "true", TASK]),
+            // Its daemon would serve the next case too, with the model of this one.
+            Self::Cline => command.env("CLINE_HUB_PORT", (port ^ 1).to_string()).args(["--auto-approve", "true", TASK]),
         };
         command
     }
