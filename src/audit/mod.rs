@@ -5,7 +5,9 @@ pub mod body;
 pub mod chain;
 pub mod fields;
 pub mod index;
+pub mod kept_texts;
 pub mod moment;
+pub mod named_text;
 pub mod numbers;
 pub mod past;
 pub mod place;
@@ -18,8 +20,6 @@ pub mod retention;
 pub mod search;
 pub mod store;
 pub mod tally;
-pub mod text;
-pub mod texts;
 pub mod verified;
 
 /// Receipts without a disk, for this crate's own tests: nobody who uses the library has it.

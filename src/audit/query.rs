@@ -8,13 +8,13 @@ use serde::Deserialize;
 
 use super::fields::{Call, Field, Fields, HazardDetail, Record};
 use super::index::{Index, Walk};
+use super::kept_texts::{self, Kept, State};
 use super::numbers::Exact;
 use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
 use super::store::{ReadOrder, Reader, StoreError, Visit};
 use super::tally::{Servers, Tally};
-use super::texts::{self, Kept, State};
 use super::verified::{Verified, Verifying};
 use crate::behavior::hazards::HazardKind;
 use crate::wire::digest::Digest;
@@ -171,7 +171,7 @@ pub fn texts(
     let mut found: BTreeMap<Digest, Kept> = BTreeMap::new();
     let search = Search::default().with(Field::Kind, Some(Kind::Text.word()));
     Walk::new(search, ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
-        if let Some(text) = texts::read(&row).filter(|text| wanted.contains(&text.digest)) {
+        if let Some(text) = kept_texts::read(&row).filter(|text| wanted.contains(&text.digest)) {
             let known = found.entry(text.digest).or_insert_with(|| text.clone());
             if known.state < text.state {
                 *known = text;
@@ -180,7 +180,7 @@ pub fn texts(
         ControlFlow::Continue(())
     })?;
     let lists = found.values().filter(|text| text.is_list() && text.state == State::Whole);
-    let listed: BTreeSet<Digest> = lists.flat_map(|list| texts::digests(&list.text)).collect();
+    let listed: BTreeSet<Digest> = lists.flat_map(|list| kept_texts::digests(&list.text)).collect();
     let others: BTreeSet<Digest> = listed.difference(wanted).copied().collect();
     if !others.is_empty() {
         found.extend(self::texts(reader, index, &others)?);

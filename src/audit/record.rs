@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::text::Text;
+use super::named_text::NamedText;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
@@ -163,7 +163,7 @@ pub struct Entry {
     /// Details that are written as they are, neither redacted nor cut: statements and their signatures, whole texts.
     pub uncut: Detail,
     /// The text that it names by its digest, to be kept where the log does not have it.
-    pub names: Option<Text>,
+    pub names: Option<NamedText>,
 }
 
 impl Entry {
@@ -209,7 +209,7 @@ impl Entry {
     }
 
     /// Names the definition of its tool.
-    pub fn define(&mut self, definition: &Text) {
+    pub fn define(&mut self, definition: &NamedText) {
         self.detail.add("definition", definition.digest());
         self.names = Some(definition.clone());
     }

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::chain::{Writer, journal_name};
+use super::kept_texts;
+use super::named_text::NamedText;
 use super::place::open_own;
 use super::record::Entry;
 use super::redact::Redactor;
 use super::store::{Journal, Store, StoreError};
-use super::text::Text;
-use super::texts;
 
 /// The log, open to record.
 pub struct Recording {
@@ -27,7 +27,7 @@ pub struct ToKeep {
     pub time: i64,
     pub server: Arc<str>,
     pub session: Arc<str>,
-    pub text: Text,
+    pub text: NamedText,
 }
 
 impl ToKeep {
@@ -99,7 +99,7 @@ impl Recording {
         }
         let entries: Vec<Entry> = texts
             .iter()
-            .map(|one| texts::entry(&one.text, (one.time, &one.server, &one.session), &self.redactor))
+            .map(|one| kept_texts::entry(&one.text, (one.time, &one.server, &one.session), &self.redactor))
             .collect();
         self.store.append_new(&entries, &self.redactor)
     }

@@ -8,11 +8,11 @@ use std::path::Path;
 use super::agreed::{self, Says};
 use super::chain::{Head, Row, Verifier};
 use super::fields::Fields;
+use super::kept_texts::{self, Kept, Names};
 use super::record::Entry;
 use super::recording::{Recording, RecordingError};
 use super::removed::{self, Measure, Removed, Stretch};
 use super::store::{ReadOrder, Reader, StoreError};
-use super::texts::{self, Kept, Names};
 use super::verified::{SessionStart, Verifying};
 use crate::wire::digest::Digest;
 
@@ -172,7 +172,7 @@ impl Sorting {
 
     fn take(&mut self, head: Head, row: &Row<'_>) {
         let body = std::str::from_utf8(row.body).unwrap_or_default();
-        let (agreement, text) = (agreed::read(body), texts::read(row));
+        let (agreement, text) = (agreed::read(body), kept_texts::read(row));
         if head.seq > self.last {
             self.names.take(row);
             self.later.extend(agreement.map(|(digest, _)| digest));
@@ -198,7 +198,7 @@ impl Sorting {
         let mut names = self.names.clone();
         // A list of files that is needed needs the texts that it names.
         let lists = self.texts.values().filter(|text| text.is_list() && names.has(&text.digest));
-        let listed: Vec<Digest> = lists.flat_map(|list| texts::digests(&list.text)).collect();
+        let listed: Vec<Digest> = lists.flat_map(|list| kept_texts::digests(&list.text)).collect();
         names.add(listed);
         let is_needed = |text: &&Kept| names.has(&text.digest) && !self.later.contains(&text.digest);
         let mut texts: Vec<&Kept> = self.texts.values().filter(is_needed).collect();

@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 
 use super::chain::{Break, Head, Row, Verifier, is_of};
 use super::fields::{Fields, SessionTurn, session_turn};
+use super::kept_texts::{self, Names};
 use super::removed::{self, Removed};
 use super::store::noted::Noted;
 use super::store::{ReadOrder, Reader, StoreError};
-use super::texts::{self, Names};
 use crate::wire::digest::Digest;
 
 /// The result of verifying.
@@ -28,7 +28,7 @@ pub struct Verified {
     pub removed: Option<Removed>,
     /// Records of what was removed that cannot be true, and why.
     pub untrue: Vec<(i64, &'static str)>,
-    pub texts: texts::Found,
+    pub texts: kept_texts::Found,
 }
 
 /// Sessions that began, and neither ended nor run.
@@ -140,7 +140,7 @@ impl Verified {
             unended: Unended::default(),
             removed: None,
             untrue: Vec::new(),
-            texts: texts::Found::default(),
+            texts: kept_texts::Found::default(),
         }
     }
 

@@ -1,16 +1,16 @@
 //! `mcp-approve log`: reviews the audit log, exports it, and removes its oldest records. Prints only to the writer it is given.
 
-pub mod alter;
 mod evidence;
 pub mod export;
 pub mod follow;
+mod in_force;
+pub mod maintenance;
 pub(super) mod named;
-pub mod of;
 mod print;
 mod signatures;
 pub mod stats;
-mod then;
 pub mod verify;
+pub mod wanted;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -21,8 +21,8 @@ use crate::audit::fields::{Field, Record};
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::log::of::Of;
 use crate::cli::log::print::{table, timeline, whole};
+use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
 use crate::text::row::{Row, Tone};
 
@@ -48,16 +48,16 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     /// Writes each record as it comes, for a program that collects logs
     Follow(follow::FollowOptions),
     /// Removes the oldest records, and records that
-    Prune(alter::PruneOptions),
+    Prune(maintenance::PruneOptions),
     /// Records that you know that the end of a session is lost
-    Acknowledge(alter::AcknowledgeOptions),
+    Acknowledge(maintenance::AcknowledgeOptions),
 }
 
 /// Which records to list, and how.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListOptions {
     #[command(flatten)]
-    pub of: Of,
+    pub of: RecordsWanted,
     /// List every record, not one row a call: server starts, policy changes, forwards and answers too
     #[arg(long)]
     pub records: bool,
@@ -125,8 +125,8 @@ pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mu
         },
         LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
         LogCommand::Follow(options) => follow::run(options, db, look.clock, out),
-        LogCommand::Prune(options) => alter::prune(options, (db, key), look, out),
-        LogCommand::Acknowledge(options) => alter::acknowledge(options, (db, key), look, out),
+        LogCommand::Prune(options) => maintenance::prune(options, (db, key), look, out),
+        LogCommand::Acknowledge(options) => maintenance::acknowledge(options, (db, key), look, out),
     }
 }
 
@@ -210,7 +210,7 @@ fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     }
     warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;
-    then::say(&reader, db, &call, look, out)?;
+    in_force::say(&reader, db, &call, look, out)?;
     whole(&found, out)?;
     if !others.is_empty() {
         writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;

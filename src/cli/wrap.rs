@@ -152,7 +152,7 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     delegation::take_name();
     let core = guardian::keep_memory_private();
     let mut settings = config::settle(&command, options.level(), places)?;
-    // A mistyped path would begin a log that nobody reads.
+    // A mistyped path would begin another log.
     if let Some(folder) = options.level().audit_db.as_deref().and_then(Path::parent).filter(|folder| !folder.exists()) {
         return Err(Error::wrong(
             format!("there is no folder {} for the log that --audit-db names", folder.display()),

@@ -41,8 +41,8 @@ use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd
 use waiting::{Waiting, come_back, form};
 
 use crate::audit::agreed;
+use crate::audit::named_text::{NamedText, TextKind};
 use crate::audit::record::{By, Kind};
-use crate::audit::text::{Text, What};
 use crate::policy::rule::Policy;
 use crate::signing::verdict::Spent;
 use crate::wire::message::{self, Refusal};
@@ -239,7 +239,7 @@ impl Gate {
                 let mut entry = self.out.entry(Kind::Tools);
                 entry.tool = Some(update.tool.name.as_str().into());
                 entry.digest = Some(update.pin.latest);
-                entry.names = Some(Text::new(What::Definition, update.tool.canonical()));
+                entry.names = Some(NamedText::new(TextKind::Definition, update.tool.canonical()));
                 self.out.record(entry.with("definition", update.pin_state.word()).with("version", update.pin.version));
             }
             self.out.push(Effect::Remember(Box::new(update)));

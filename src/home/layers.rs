@@ -236,7 +236,7 @@ impl Layers {
         }
         let kept = self.accepted.text(path).map_err(broken)?.or_else(|| self.kept.get(path).cloned());
         let needs = signers::changes_need(&self.places);
-        // Where the machine's policy asks for signatures, a copy without one was accepted by nobody.
+        // Where the machine's policy asks for signatures, a copy without one was never accepted.
         let is_counted = |kept: &String| {
             let signed = || self.accepted.signature(path).ok_or(String::new());
             needs == Needs::Nothing

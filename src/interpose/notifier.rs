@@ -72,14 +72,14 @@ impl Notifier {
         }
         let note = self.note(call);
         let after = u64::try_from(self.notify.after.as_micros()).unwrap_or(u64::MAX);
-        // One that ends before that is told of half-way.
+        // One that ends before that is said in the middle of its time.
         let left = call.deadline.map(|deadline| u64::try_from(deadline - now.wall).unwrap_or_default() * 1000);
         let after = left.filter(|left| *left <= after).map_or(after, |left| left / 2);
         let due = now.mono.saturating_add(after);
         self.waiting.entry(call.ticket.clone()).or_insert((due, Map::new())).1 = note;
     }
 
-    /// A call waits no longer: nobody hears of it who has not heard that it waits.
+    /// A call waits no longer: that is said only where it was said that it waits.
     pub fn settled(&mut self, end: &CallEnd) {
         self.waiting.remove(&end.ticket);
         if let Some(mut note) = self.told.remove(&end.ticket) {

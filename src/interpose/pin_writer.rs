@@ -334,7 +334,7 @@ impl Book {
         Ok(self.store.insert(store))
     }
 
-    /// The database's generation now. A file that nobody wrote is not opened for it.
+    /// The database's generation now. A file that was not written is not opened for it.
     fn now(&mut self) -> Option<i64> {
         if self.store.is_none() && self.stamp == self.stamp() {
             return self.generation;

@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+use crate::audit::named_text::{NamedText, TextKind};
 use crate::audit::record::{Entry, Kind};
 use crate::audit::recording::ToKeep;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
-use crate::audit::text::{Text, What as TextKind};
 use crate::interpose::clock::wall_ms;
 use crate::interpose::notice;
 use crate::policy::rule::Policy;
@@ -163,7 +163,7 @@ impl Scribe {
             let (server, session) = (Arc::clone(server), Arc::clone(session));
             let is_list = policy.texts.len() > 1 && Digest::of(text.as_bytes()) == policy.digest;
             let what = if is_list { TextKind::PolicyFiles } else { TextKind::Policy };
-            self.keep(ToKeep { time: wall_ms(), server, session, text: Text::new(what, Arc::clone(text)) });
+            self.keep(ToKeep { time: wall_ms(), server, session, text: NamedText::new(what, Arc::clone(text)) });
         }
     }
 

@@ -14,6 +14,7 @@ use super::when::{About, CallFacts};
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::hazards::HazardKind;
+use crate::behavior::identity::Identity;
 use crate::behavior::shape::{New, Shape};
 use crate::behavior::taxonomy::{Action, Badge};
 use crate::behavior::{arguments, tags};
@@ -178,22 +179,39 @@ pub fn counted(policy: &Policy, question: &Question<'_>) -> Option<Counted> {
 
 /// The first selector that does not hold. The server comes first: most rules are of others, and the rest costs more.
 fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part> {
-    let identity = question.behavior.identity;
-    if rule.expires.is_some_and(|end| end <= question.now) {
+    let &Question { method, tool, now, behavior, .. } = question;
+    let lacks_capability = || (!has_capability(rule, question)).then_some(Part::Selector(Selector::Capability));
+    let is_shown = |action| is_shown(rule, question, action);
+    differs(rule, (server, method, tool), behavior.identity, is_shown, now).or_else(lacks_capability)
+}
+
+/// Whether a rule about results is about those of this tool.
+pub fn is_about_results(rule: &Rule, (server, tool): (&str, &str), identity: Identity, now: i64) -> bool {
+    differs(rule, (rules_name(server), None, tool), identity, |_| false, now).is_none()
+}
+
+/// The first that does not hold of what a rule says of the time, of names and of an identity; `is_shown` says which actions the
+/// arguments show beside the identity's.
+fn differs(
+    rule: &Rule,
+    (server, method, tool): (&str, Option<&str>, &str),
+    identity: Identity,
+    is_shown: impl Fn(Action) -> bool,
+    now: i64,
+) -> Option<Part> {
+    if rule.expires.is_some_and(|end| end <= now) {
         return Some(Part::Expires);
     }
-    let differs = if let Some(name) = names(rule, server, question.method, question.tool) {
+    let differs = if let Some(name) = names(rule, server, method, tool) {
         Some(name)
-    } else if rule.mutability.is_some_and(|mutability| mutability != question.behavior.identity.mutability) {
+    } else if rule.mutability.is_some_and(|mutability| mutability != identity.mutability) {
         Some(Selector::Mutability)
-    } else if !any(&rule.action, |action| *action == identity.action || is_shown(rule, question, *action)) {
+    } else if !any(&rule.action, |action| *action == identity.action || is_shown(*action)) {
         Some(Selector::Action)
     } else if !any(&rule.output_domain, |domain| *domain == identity.output_domain) {
         Some(Selector::OutputDomain)
     } else if !any(&rule.identity, |one| *one == identity) {
         Some(Selector::Identity)
-    } else if !has_capability(rule, question) {
-        Some(Selector::Capability)
     } else {
         None
     };

@@ -104,7 +104,7 @@ const ALIKE: f64 = 0.5;
 /// How many words of a text are looked through, so that one long description costs no more than many short ones.
 const WORDS: usize = 1_000;
 
-/// How often each stem stands in a definition: once in the name counts as much as eight times in a parameter.
+/// How often a definition has each stem: once in the name counts as much as eight times in a parameter.
 #[derive(Default)]
 struct Stems {
     counts: HashMap<String, f64>,

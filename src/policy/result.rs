@@ -66,7 +66,7 @@ pub struct ResultTest {
     pub findings: Vec<Finding>,
 }
 
-/// An answer, as far as it is read.
+/// An answer, and what is read of it.
 pub struct Read<'a> {
     content: &'a [u8],
     /// `None`: too long, or not to be read.
@@ -143,7 +143,7 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message.pointer("/result/content").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What stands in place of what was taken out.
+/// What replaces what was taken out.
 const REDACTED: &str = "[redacted by mcp-approve]";
 
 impl ResultTest {
@@ -169,14 +169,12 @@ impl ResultTest {
                     links(&out).filter(|(_, host)| matches(globs, host)).map(|(span, _)| span).collect()
                 }
                 Finding::Glob(globs) => {
-                    let line =
-                        |line: &str| if matches(globs, line.trim_end_matches(['\r', '\n'])) { REDACTED } else { "" };
-                    let lines = out.split_inclusive('\n').map(|one| match line(one) {
-                        "" => one.to_owned(),
-                        redacted if one.ends_with('\n') => format!("{redacted}\n"),
-                        redacted => redacted.to_owned(),
-                    });
-                    out = lines.collect();
+                    let redacted = |one: &str| {
+                        let (line, end) = one.split_at(one.trim_end_matches(['\r', '\n']).len());
+                        let end = if end.ends_with('\n') { "\n" } else { "" };
+                        if matches(globs, line) { format!("{REDACTED}{end}") } else { one.to_owned() }
+                    };
+                    out = out.split_inclusive('\n').map(redacted).collect();
                     Vec::new()
                 }
                 Finding::Size(_) | Finding::Kind(_) | Finding::Hazard => continue,

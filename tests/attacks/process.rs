@@ -76,7 +76,7 @@ fn e1_no_command_approves_a_call() {
         for words in [&[][..], &["s-1"], &["s-1", "approve"], &["--approve", "s-1"]] {
             let run = Command::new(BINARY)
                 .args(&command)
-                // It would follow the log for as long as nobody ends it.
+                // Without that it would follow the log until it is ended.
                 .args((command == ["log", "follow"]).then_some("--once"))
                 .arg("--home")
                 .arg(home.path())

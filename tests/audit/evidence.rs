@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use mcp_approve::audit::named_text::{NamedText, TextKind};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::recording::Recording;
-use mcp_approve::audit::text::{Text, What};
 use mcp_approve::signing::sshsig::unarmored;
 use mcp_approve::wire::digest::Digest;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn signed(db: &Path) -> String {
     said.card.call = entry.digest.unwrap();
     let text = said.to_json();
     let sshsig = unarmored(&armored(&key.sign(text.as_bytes(), &Making::default())));
-    entry.define(&Text::new(What::Definition, r#"{"name":"write_file"}"#));
+    entry.define(&NamedText::new(TextKind::Definition, r#"{"name":"write_file"}"#));
     entry.uncut.add("signatures", json!([{ "line": line, "statement": text, "sshsig": sshsig }]));
     let asked = Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(5) };
     let outcome = Entry { kind: Kind::Outcome, verdict: None, ..write(5) }.with("result", "ok");

@@ -6,10 +6,10 @@ use std::process::{Command, ExitCode};
 
 use mcp_approve::audit::agreed::{Says, agreed, taken_back};
 use mcp_approve::audit::chain::{Head, Writer, body_digest, journal_name};
+use mcp_approve::audit::named_text::{NamedText, TextKind};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::recording::{Recording, ToKeep};
 use mcp_approve::audit::store::Reader;
-use mcp_approve::audit::text::{Text, What};
 use mcp_approve::behavior::agreed::{Agreement, What as Agrees};
 use mcp_approve::wire::digest::Digest;
 use rusqlite::Connection;
@@ -29,12 +29,12 @@ fn record(db: &Path, entries: impl IntoIterator<Item = Entry>) {
     recording(db).record(&numbered(entries)).unwrap();
 }
 
-fn keep(db: &Path, what: What, text: &str, days: i64) {
+fn keep(db: &Path, what: TextKind, text: &str, days: i64) {
     let kept = ToKeep {
         time: NOON - days * DAY,
         server: "filesystem".into(),
         session: "s1".into(),
-        text: Text::new(what, text),
+        text: NamedText::new(what, text),
     };
     let mut recording = recording(db);
     recording.keep(&[kept]).unwrap();
@@ -48,7 +48,7 @@ fn decided(n: i64, days: i64, policy: &str) -> Entry {
     entry.rule = Some("scratch".to_owned());
     entry.by = Some(mcp_approve::audit::record::By::Rule);
     entry.policy = Some(Digest::of(policy.as_bytes()));
-    entry.define(&Text::new(What::Definition, r#"{"description":"Writes a file.","name":"write_file"}"#));
+    entry.define(&NamedText::new(TextKind::Definition, r#"{"description":"Writes a file.","name":"write_file"}"#));
     entry
 }
 
@@ -63,7 +63,7 @@ fn agreed_at(days: i64, value: &str) -> Entry {
 
 /// Ten old calls, what was agreed to then, and three young calls under the same policy.
 fn aged(db: &Path) {
-    keep(db, What::Policy, POLICY, 101);
+    keep(db, TextKind::Policy, POLICY, 101);
     record(db, (1..=10).map(|n| decided(n, 100, POLICY)));
     record(db, [agreed_at(99, "example.org"), agreed_at(98, "example.com")]);
     let entry = Entry::new(NOON - 97 * DAY, Kind::Agreed, &"filesystem".into(), &"review".into());
@@ -94,8 +94,8 @@ fn bodies(db: &Path) -> Vec<Value> {
 #[test]
 fn a_text_is_kept_once_and_shown_years_later_as_it_read_then() {
     let (_folder, db) = folder();
-    keep(&db, What::Policy, POLICY, 5);
-    keep(&db, What::Policy, POLICY, 5);
+    keep(&db, TextKind::Policy, POLICY, 5);
+    keep(&db, TextKind::Policy, POLICY, 5);
     record(&db, [agreed_at(3, "example.org"), decided(1, 1, POLICY), decided(2, 0, POLICY)]);
     let kinds: Vec<Value> = bodies(&db).iter().map(|one| one["kind"].clone()).collect();
     assert_eq!(kinds, ["text", "agreed", "decision", "decision", "text"], "each text once, whoever names it");
@@ -113,8 +113,8 @@ fn a_text_is_kept_once_and_shown_years_later_as_it_read_then() {
 fn a_secret_in_a_text_is_replaced_and_a_text_without_end_is_not_kept() {
     let (_folder, db) = folder();
     let secret = "version = 1\n# ghp_0123456789abcdef0123456789abcdef0123\n";
-    keep(&db, What::Policy, secret, 5);
-    keep(&db, What::Policy, &"# long\n".repeat(100_000), 5);
+    keep(&db, TextKind::Policy, secret, 5);
+    keep(&db, TextKind::Policy, &"# long\n".repeat(100_000), 5);
     assert!(!std::fs::read(&db).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("ghp_0123")));
     let (holds, text) = verify(&db);
     assert!(holds && text.contains("0 are kept, 1 with secrets replaced") && text.contains("1 too long"), "{text}");
@@ -142,7 +142,7 @@ fn the_oldest_records_go_with_a_record_that_says_so_and_what_is_needed_stays() {
     assert!(holds && text.contains("The chain holds: 7 records."), "{text}");
     assert!(text.contains("Removed, and not checked") && text.contains("1 to 15, 15 records"), "{text}");
     assert!(text.contains("2 are kept\n") || text.contains("2 are kept."), "nothing that is named is missing: {text}");
-    // What is said of a call that stays is as before: how its rule read, its tool's definition, what was agreed to.
+    // TextKind is said of a call that stays is as before: how its rule read, its tool's definition, what was agreed to.
     let shown = so(&db, "log show filesystem-12");
     assert!(shown.contains("tool = \"write_file\"") && shown.contains("Writes a file."), "{shown}");
     let reader = Reader::open(&db).unwrap().unwrap();
@@ -257,7 +257,7 @@ fn set(db: &Path, seq: i64, body: &str) {
     sql(db, &format!("UPDATE record SET body = '{}' WHERE seq = {seq}", body.replace('\'', "''")));
 }
 
-/// What is done, and what `log verify` must say of it.
+/// TextKind is done, and what `log verify` must say of it.
 type Attack = (&'static str, fn(&Path), &'static str);
 
 /// Of a log from which a stretch was removed: `removed` is its last record but for a text.
@@ -346,7 +346,7 @@ fn a_forged_stub_or_text_is_found() {
         if holds || !text.contains(says) {
             wrong.push(format!("{what}: {text}"));
         }
-        // What finds records in our database is no part of an export.
+        // TextKind finds records in our database is no part of an export.
         if !what.starts_with("what finds")
             && let Some((true, said)) = verify_elsewhere(&db, &[])
             // A part of a log begins anywhere: then it says that nothing shows what stood before.
@@ -358,7 +358,7 @@ fn a_forged_stub_or_text_is_found() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What cannot be told from `log prune`, since nothing of ours holds a key: but it is never silent.
+/// TextKind cannot be told from `log prune`, since nothing of ours holds a key: but it is never silent.
 #[test]
 fn a_stretch_that_somebody_removes_is_named_with_and_without_a_record_of_it() {
     let (_folder, db) = folder();

@@ -254,7 +254,7 @@ fn a_fold_that_fails_stops_forwarding_until_one_works() {
     assert_eq!(left(&db), 0);
 }
 
-/// After our death nobody would find what is in it. So no call goes on, and the log says why.
+/// Once we have ended, what is in it could not be found. So no call goes on, and the log says why.
 #[test]
 fn a_journal_or_log_that_was_removed_stops_its_wrapper_for_good() {
     for removed in ["audit.d", "audit.db", ""] {

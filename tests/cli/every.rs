@@ -49,7 +49,7 @@ fn lines() -> Vec<Vec<String>> {
             let args = node.command.get_arguments().filter(|arg| wanted(arg) && !arg.is_last_set());
             let filled =
                 args.flat_map(|arg| arg.get_long().map(|long| format!("--{long}")).into_iter().chain([value(arg)]));
-            // It would follow the log for as long as nobody ends it.
+            // Without that it would follow the log until it is ended.
             let once = (node.words == ["log", "follow"]).then(|| "--once".to_owned());
             node.words.iter().cloned().chain(filled).chain(once).collect::<Vec<_>>()
         };

@@ -133,7 +133,7 @@ fn judged() -> Vec<Judged> {
 }
 
 #[test]
-fn what_is_called_a_danger_is_one_in_four_calls_of_five() {
+fn d10_what_is_called_a_danger_is_one_in_four_calls_of_five() {
     let judged = judged();
     let mut kinds: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for one in &judged {

@@ -36,7 +36,7 @@ fn hazards(world: &World, ticket: &str) -> String {
 }
 
 #[test]
-fn the_next_call_that_leaves_says_after_which_answer() {
+fn f25_the_next_call_that_leaves_says_after_which_answer() {
     let mut world = world();
     read(&mut world, 5, "nothing");
     assert_eq!(fetch(&mut world, 6), [Did::Ask("files-2".into())], "the host is new");

@@ -147,7 +147,7 @@ fn what_cannot_be_redacted_is_withheld() {
     world.host(&read);
     let did = world.server(&format!(r#"{{"jsonrpc":"2.0","id":7,"error":{{"code":-1,"message":"{SECRET}"}}}}"#));
     assert!(ours(&did[0]).to_string().contains("withheld"), "{did:?}");
-    // A member that stands twice: parsers differ, and one reading has the secret.
+    // A member that is there twice: parsers differ, and one reading has the secret.
     world.host(&call("8", "read_file", r#"{"path":"/a"}"#));
     let did = world
         .server(&format!(r#"{{"id":8,"result":{{"content":[{{"type":"text","text":"{SECRET}"}}],"content":[]}}}}"#));

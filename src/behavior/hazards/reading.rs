@@ -48,7 +48,7 @@ static PERHAPS: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Whether a call takes something out of this machine, as far as it says so: it sends, it runs a program, its tool reaches into
+/// Whether a call says that it takes something out of this machine: it sends, it runs a program, its tool reaches into
 /// an open world, or it names an address.
 pub fn leaves(action: Action, tool: Option<&Tool>, arguments: &Value) -> bool {
     const NAMES: &str = "url urls uri uris host hosts hostname endpoint domain link links webhook recipient recipients";

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use crate::audit::chain::body_digest;
 use crate::audit::fields::{Fields, Record};
+use crate::audit::kept_texts::{self, State};
 use crate::audit::query;
 use crate::audit::record::{Kind, Outcome, VerdictWord};
 use crate::audit::removed::Removed;
 use crate::audit::store::{ReadOrder, noted};
-use crate::audit::texts::{self, State};
 use crate::audit::verified;
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::export::{VERIFIER, hex, jsonl};
@@ -61,7 +61,7 @@ pub(super) fn write(what: &str, to: &Path, db: &Path, out: &mut dyn Write) -> Ex
     files.insert("records.jsonl".to_owned(), rows);
     let signed = kept(decision.body.as_bytes());
     add_signatures(&signed, &mut files);
-    let named: BTreeSet<Digest> = call.iter().flat_map(|record| texts::named(record.body.as_bytes())).collect();
+    let named: BTreeSet<Digest> = call.iter().flat_map(|record| kept_texts::named(record.body.as_bytes())).collect();
     for text in query::texts(&reader, named::index(db, &reader)?.as_ref(), &named)?.into_values() {
         let name = if text.state == State::Whole { "txt" } else { "not-whole.txt" };
         files.insert(format!("texts/{}.{name}", text.digest), text.text.into_bytes());

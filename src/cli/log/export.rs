@@ -17,8 +17,8 @@ use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::named;
-use crate::cli::log::of::Of;
 use crate::cli::log::verify;
+use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{versioned, visible, visible_json};
 
 /// Checks an export without this program.
@@ -32,7 +32,7 @@ pub struct ExportOptions {
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
     #[command(flatten)]
-    pub of: Of,
+    pub of: RecordsWanted,
     /// The folder that evidence is written into; it must not exist yet
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub to: Option<PathBuf>,

@@ -18,7 +18,7 @@ use crate::audit::record::{Kind, Outcome, VerdictWord};
 use crate::audit::store::{ReadOrder, Reader};
 use crate::behavior::taxonomy::Action;
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::of::Of;
+use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::versioned;
 use crate::home::user;
 
@@ -29,7 +29,7 @@ pub struct FollowOptions {
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     pub format: Format,
     #[command(flatten)]
-    pub of: Of,
+    pub of: RecordsWanted,
     /// Also write what is in the log already, from this record on
     #[arg(long, value_name = "SEQ")]
     pub from: Option<u64>,

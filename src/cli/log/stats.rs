@@ -16,7 +16,7 @@ use crate::audit::record::By;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
 use crate::cli::log::named;
-use crate::cli::log::of::Of;
+use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{Look, json_object, visible};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -27,7 +27,7 @@ use crate::wire::number::{counted, grouped};
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {
     #[command(flatten)]
-    pub of: Of,
+    pub of: RecordsWanted,
     /// At most this many tools, the most called
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,

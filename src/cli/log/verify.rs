@@ -8,10 +8,10 @@ use clap::ValueHint;
 use serde_json::{Value, json};
 
 use crate::audit::chain::Break;
+use crate::audit::kept_texts::Found;
 use crate::audit::removed::Removed;
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left, Reader, StoreError};
-use crate::audit::texts::Found;
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::named;

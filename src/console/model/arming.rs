@@ -180,7 +180,7 @@ impl Model {
     }
 
     /// A listed call, if it still waits, with the same card if it is to be approved.
-    pub fn stands(&self, batch: &Batch, armed: &Armed) -> Option<&Held> {
+    pub fn as_listed(&self, batch: &Batch, armed: &Armed) -> Option<&Held> {
         match batch.fate {
             Fate::Approve(_) => self.still(armed),
             Fate::Deny { .. } => self.waits(armed),

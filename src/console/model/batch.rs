@@ -63,7 +63,7 @@ pub enum Text {
     Whole(Vec<Row>),
     /// The beginning of that: only once it is opened, it can have been read.
     Cut(Vec<Row>),
-    /// Opened: its card, as far as it must be read.
+    /// Opened: the part of its card that must be read.
     Card(Box<Card>),
 }
 

@@ -149,7 +149,7 @@ pub fn panel(model: &Model, batch: &Batch, area: Rect) -> Panel {
 fn first_row(model: &Model, batch: &Batch, at: usize, width: usize) -> Row {
     let Some(member) = batch.members.get(at) else { return Row::default() };
     let cursor = strong(if at == batch.at { "▸" } else { " " });
-    let Some(held) = model.stands(batch, &member.armed) else {
+    let Some(held) = model.as_listed(batch, &member.armed) else {
         let row = cursor.warn("over ").and_foreign(Tone::Quiet, &member.armed.key().ticket);
         return row.quiet("  nothing will be sent for it").clipped(width);
     };
@@ -199,7 +199,7 @@ fn title(model: &Model, batch: &Batch, width: usize) -> Row {
         all if all == batch.members.len() => {}
         some => said.push(ours(format!("{some} ticked"))),
     }
-    match count(&|_, member| model.stands(batch, &member.armed).is_none()) {
+    match count(&|_, member| model.as_listed(batch, &member.armed).is_none()) {
         0 => {}
         over => said.push(warn(format!("{over} no longer wait"))),
     }

@@ -64,7 +64,7 @@ pub(super) fn regroup(model: &mut Model) {
     model.say(words);
 }
 
-/// How many calls are read in one list: nobody reads more in one go.
+/// How many calls one list has at most where they are to be read.
 const MOST: usize = 200;
 
 /// `a` and `A`: opens the list of the marked calls or of the selected group, or says why not. Where there is but one call,
@@ -144,7 +144,7 @@ pub(super) fn tick_all(model: &mut Model) {
 pub(super) fn turn(model: &mut Model) {
     let Some(Overlay::Batch(batch)) = &model.overlay else { return };
     let Some(member) = batch.members.get(batch.at) else { return };
-    let Some(held) = model.stands(batch, &member.armed) else {
+    let Some(held) = model.as_listed(batch, &member.armed) else {
         return model.refuse("This call no longer waits as it was listed.");
     };
     let text = match &member.text {
@@ -170,9 +170,9 @@ pub(super) fn confirm(model: &mut Model) {
         (Err(Unlisted::Unread), _) => return model.refuse("Read the list to its end first (PgDn, End)."),
     }
     model.overlay = None;
-    let stands = |armed: &Armed| model.stands(&batch, armed).is_some();
-    let over = batch.members.iter().filter(|one| one.tick == Tick::Ticked && !stands(&one.armed)).count();
-    let verdicts: Vec<_> = batch.verdicts().into_iter().filter(|(armed, _)| stands(armed)).collect();
+    let is_as_listed = |armed: &Armed| model.as_listed(&batch, armed).is_some();
+    let over = batch.members.iter().filter(|one| one.tick == Tick::Ticked && !is_as_listed(&one.armed)).count();
+    let verdicts: Vec<_> = batch.verdicts().into_iter().filter(|(armed, _)| is_as_listed(armed)).collect();
     let (sent, took) = (verdicts.len(), batch.took(model.now));
     for (armed, verdict) in verdicts {
         decide::counts(model, armed, verdict.word(), took);

@@ -1,5 +1,5 @@
-//! The rules about answers: what the host gets instead of an answer that one of them is about. The server's own line is never
-//! changed but so; what is passed instead is recorded as ours, with both digests.
+//! The rules about answers: what the host gets instead of an answer that one of them is about. The server's own line is
+//! changed in no other way; what is passed instead is recorded as ours, with both digests.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::audit::record::{By, Entry, Kind};
 use crate::gate::held::context::Context;
 use crate::gate::held::replies;
 use crate::gate::server::flight::{Flight, Wanted};
-use crate::policy::fit::rules_name;
+use crate::policy::fit::is_about_results;
 use crate::policy::result::{Read, ResultAct, ResultTest};
 use crate::policy::rule::Rule;
 use crate::wire::id::Id;
@@ -58,17 +58,8 @@ fn waits<'c>(id: &Id, context: Context<'c>) -> Option<&'c Flight> {
 
 /// The rules about answers of this call's tool.
 fn about<'c>(flight: &'c Flight, context: Context<'c>) -> impl Iterator<Item = (&'c Rule, &'c ResultTest)> {
-    let server = rules_name(&context.config.server);
-    let is_about = move |rule: &&Rule| {
-        let identity = flight.identity;
-        rule.expires.is_none_or(|end| end > context.now)
-            && (rule.server.is_empty() || rule.server.iter().any(|glob| glob.matches(server)))
-            && (rule.tool.is_empty() || rule.tool.iter().any(|glob| glob.matches(server, &flight.tool)))
-            && rule.mutability.is_none_or(|mutability| mutability == identity.mutability)
-            && (rule.action.is_empty() || rule.action.contains(&identity.action))
-            && (rule.output_domain.is_empty() || rule.output_domain.contains(&identity.output_domain))
-            && (rule.identity.is_empty() || rule.identity.contains(&identity))
-    };
+    let of = (context.config.server.as_ref(), flight.tool.as_ref());
+    let is_about = move |rule: &&Rule| is_about_results(rule, of, flight.identity, context.now);
     let rules = context.rules.policy.results.iter().filter(is_about);
     rules.filter_map(|rule| Some((rule, rule.result.as_ref()?)))
 }

@@ -105,7 +105,7 @@ impl Catalog {
         self.knowledge == Knowledge::Partial || self.tools.contains_key(name)
     }
 
-    /// Whether the server has a tool of this name, as far as it is known now.
+    /// Whether the server is known to have a tool of this name.
     pub fn lists(&self, name: &str) -> bool {
         let was_listed = self.knowledge == Knowledge::Partial && self.stale.contains_key(name);
         self.tools.contains_key(name) || was_listed

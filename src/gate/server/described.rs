@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::audit::text::{Text, What};
+use crate::audit::named_text::{NamedText, TextKind};
 use crate::behavior::arguments::key::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;
@@ -33,7 +33,7 @@ pub struct Described {
     /// What our list of well-known servers says of its keys.
     given: Option<Arc<Given>>,
     evidence_json: OnceLock<String>,
-    text: OnceLock<Text>,
+    text: OnceLock<NamedText>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
     pub visibility: Visibility,
@@ -118,8 +118,8 @@ impl Described {
     }
 
     /// Its definition as a text of the log.
-    pub fn text(&self) -> &Text {
-        self.text.get_or_init(|| Text::new(What::Definition, self.tool.canonical()))
+    pub fn text(&self) -> &NamedText {
+        self.text.get_or_init(|| NamedText::new(TextKind::Definition, self.tool.canonical()))
     }
 
     /// What a console shows of it; long texts are cut.

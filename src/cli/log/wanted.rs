@@ -9,7 +9,7 @@ use crate::wire::words::UnknownWord;
 
 /// Which records are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Of {
+pub struct RecordsWanted {
     /// Words and fields, as in the console's Log: README.md verdict:deny since:yesterday
     #[arg(value_name = "SEARCH")]
     pub search: Vec<String>,
@@ -53,7 +53,7 @@ fn by(word: &str) -> Result<By, UnknownWord> {
     if word == "policy" { Ok(By::Default) } else { word.parse() }
 }
 
-impl Of {
+impl RecordsWanted {
     /// The search that this means. Days and times of day are those of the `clock`.
     pub(super) fn search(&self, clock: Clock) -> Result<Search, Meaningless> {
         let search = Search::read(&self.search.join(" "), clock)?

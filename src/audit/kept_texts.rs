@@ -10,16 +10,16 @@ use serde::Deserialize;
 
 use super::chain::Row;
 use super::fields::{Fields, kind_of};
+use super::named_text::{NamedText, TextKind};
 use super::record::{Entry, Kind};
 use super::redact::Redactor;
-use super::text::{Text, What};
 use crate::wire::digest::Digest;
 
 /// The longest text that is kept, in bytes. Of a longer one its record has the size alone.
 pub const LONGEST: usize = 256 << 10;
 
 /// The record that keeps a text. Secrets in it are replaced, and then its digest cannot be checked any more.
-pub fn entry(one: &Text, (time, server, session): (i64, &Arc<str>, &Arc<str>), redactor: &Redactor) -> Entry {
+pub fn entry(one: &NamedText, (time, server, session): (i64, &Arc<str>, &Arc<str>), redactor: &Redactor) -> Entry {
     let mut entry = Entry::new(time, Kind::Text, server, session).with("what", one.what.word());
     entry.digest = Some(one.digest());
     if one.text.len() > LONGEST {
@@ -37,7 +37,7 @@ pub fn entry(one: &Text, (time, server, session): (i64, &Arc<str>, &Arc<str>), r
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     pub seq: i64,
-    /// What it is, as a word of [`What`].
+    /// What it is, as a word of [`TextKind`].
     pub what: String,
     server: String,
     session: String,
@@ -88,7 +88,7 @@ pub fn read(row: &Row<'_>) -> Option<Kept> {
 impl Kept {
     /// Whether it lists the files of a policy.
     pub fn is_list(&self) -> bool {
-        self.what == What::PolicyFiles.word()
+        self.what == TextKind::PolicyFiles.word()
     }
 
     /// The entry that keeps it again, because its record goes.

@@ -11,11 +11,11 @@ use serde_json::Value;
 use crate::audit::agreed::{self, Says};
 use crate::audit::fields::{Field, Fields, Record};
 use crate::audit::index::Index;
+use crate::audit::kept_texts::{self, Kept, State};
 use crate::audit::query;
 use crate::audit::record::{By, Kind};
 use crate::audit::search::Search;
 use crate::audit::store::Reader;
-use crate::audit::texts::{self, Kept, State};
 use crate::cli::error::Error;
 use crate::cli::log::named;
 use crate::cli::log::print::indented_line;
@@ -36,7 +36,7 @@ pub(super) fn say(
     let is_decided = |fields: &Fields<'_>| matches!(fields.kind(), Some(Kind::Decision | Kind::DecisionAsked));
     let Some(decided) = call.iter().rev().filter_map(Record::fields).find(is_decided) else { return Ok(()) };
     let index = named::index(db, reader)?;
-    let named: BTreeSet<Digest> = call.iter().flat_map(|record| texts::named(record.body.as_bytes())).collect();
+    let named: BTreeSet<Digest> = call.iter().flat_map(|record| kept_texts::named(record.body.as_bytes())).collect();
     let kept = query::texts(reader, index.as_ref(), &named)?;
     // A grant is no rule: it has records of its own.
     if let Some(rule) = decided.rule.as_deref().filter(|rule| !rule.starts_with("grant:")) {
@@ -101,7 +101,9 @@ fn rule_then(
     };
     // `user /home/ada/.config/mcp-approve/policy.toml is DIGEST`, a line for each file.
     let files: Vec<(&str, &Kept)> = match whole.is_list() {
-        true => whole.text.lines().filter_map(|line| Some((line, kept.get(&texts::digests(line).next()?)?))).collect(),
+        true => {
+            whole.text.lines().filter_map(|line| Some((line, kept.get(&kept_texts::digests(line).next()?)?))).collect()
+        }
         false => vec![("", whole)],
     };
     for (line, text) in files {

@@ -7,7 +7,7 @@ use crate::wire::words::words;
 
 words! {
     /// What a text is.
-    What {
+    TextKind {
         Policy = "policy",
         /// Of which files a policy was read: a line for each, with the digest of its text.
         PolicyFiles = "policy-files",
@@ -17,14 +17,14 @@ words! {
 
 /// A text, and the digest by which records name it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
-    pub(super) what: What,
+pub struct NamedText {
+    pub(super) what: TextKind,
     digest: Digest,
     pub(super) text: Arc<str>,
 }
 
-impl Text {
-    pub fn new(what: What, text: impl Into<Arc<str>>) -> Self {
+impl NamedText {
+    pub fn new(what: TextKind, text: impl Into<Arc<str>>) -> Self {
         let text = text.into();
         Self { what, digest: Digest::of(text.as_bytes()), text }
     }
