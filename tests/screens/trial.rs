@@ -218,9 +218,10 @@ fn the_log_suggests_what_would_have_saved_questions_and_never_what_was_denied() 
     assert!(!found.rules.is_empty());
     for rule in &found.rules {
         assert!(mcp_approve::policy::parse::parse(&format!("version = 1\n\n{}", rule.toml)).is_ok(), "{}", rule.toml);
-        assert!(!rule.toml.contains("under = \"/home/ada/notes\"") || rule.server == "backup", "{}", rule.toml);
+        assert!(!rule.toml.contains("/notes\"") || rule.server == "backup", "{}", rule.toml);
     }
-    let other = found.rules.iter().find(|rule| rule.scope.says().contains("/home/ada/other")).expect("two like writes");
+    // Whoever is `ada` reads `~/other`.
+    let other = found.rules.iter().find(|rule| rule.scope.says().ends_with("/other")).expect("two like writes");
     assert_eq!((other.saves, other.lines.len(), other.tool.as_str()), (2, 2, "write_file"));
     assert!(other.toml.contains("expires = "), "{}", other.toml);
 }
