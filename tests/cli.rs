@@ -226,9 +226,12 @@ fn doctor_tells_what_is_broken_and_exits_1() {
         assert!(out.contains(says), "{says} in {}", run.out);
     }
     assert!(!run.out.contains(['␊', '␠']), "each error on a line: {}", run.out);
-    assert_eq!(run.out.matches("Fix it: ").count(), 3, "{}", run.out);
     let rows: Value = serde_json::from_str(&home.run(&["doctor", "--json"]).out).unwrap();
-    assert!(rows.as_array().unwrap().iter().any(|row| row["about"] == "policy" && row["state"] == "broken"));
+    let rows = || rows.as_array().unwrap().iter();
+    assert!(rows().any(|row| row["about"] == "policy" && row["state"] == "broken"));
+    // The hosts of whoever runs this may have a finding of their own.
+    let broken: Vec<_> = rows().filter(|row| row["about"] != "hosts" && row["state"] == "broken").collect();
+    assert!(broken.len() == 3 && broken.iter().all(|row| row["mend"].is_string()), "{broken:?}");
 }
 
 #[test]
