@@ -208,7 +208,7 @@ fn tour(model: &Model) -> Vec<Row> {
         // A call that waits needs the room.
         let row = key(" a").ours(" approve ·").key(" d").ours(" deny ·").key(" 2").ours(" what passes ·");
         let row = row.key(" 3").ours(" log ·").key(" ?").ours(" keys ·");
-        return vec![row.key(" Esc").ours(" hides this for good")];
+        return vec![row.key(" Esc").ours(" hides this row")];
     }
     let line = |keys: &str, words: &str| key(format!(" {keys:<6}")).ours(words);
     vec![

@@ -232,9 +232,9 @@ fn the_tour_stays_until_it_is_dismissed() {
     assert!(!desk.screen().contains("dismisses these"));
     desk.model.settings.tour = Tour::Shown;
     desk.hold(write("filesystem-1"));
-    desk.line("hides this for good");
+    desk.line("hides this row");
     desk.resize(80, 15);
-    assert!(!desk.screen().contains("for good"), "what waits needs the room");
+    assert!(!desk.screen().contains("hides this row"), "what waits needs the room");
 }
 
 #[test]

@@ -255,7 +255,7 @@ fn the_tour_is_shown_beside_calls_that_wait() {
     let mut desk = ten_servers(80, 24, 3);
     desk.model.settings.tour = Tour::Shown;
     let screen = desk.screen();
-    assert!(screen.contains("hides this for good") && screen.contains("all shown · armed"), "{screen}");
+    assert!(screen.contains("hides this row") && screen.contains("all shown · armed"), "{screen}");
 }
 
 #[test]

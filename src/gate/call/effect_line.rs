@@ -8,11 +8,15 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::behavior::voters::name::Gesture;
+use crate::behavior::words;
 use crate::gate::call::danger::gesture;
 use crate::gate::call::touched::{is_new, replaces_whole};
 use crate::gate::data::facts::{FileKind, Findings};
 use crate::gate::held::target::{is_list, stated, worst};
 
+const WORDS: &str = include_str!("../../../assets/words/objects.txt");
+const SOMETHING: &str = "something";
+const REF: &str = "a branch, tag or commit";
 /// How the lines of gestures begin.
 pub const PRESSES: &str = "presses something";
 pub const WATCHES: &str = "moves or watches what";
@@ -81,8 +85,9 @@ pub fn by_identity(identity: Identity) -> String {
 fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&Findings>) -> String {
     let identity = behavior.identity;
     let object = match object(identity.output_domain) {
-        "something" if identity.action == Action::Overwrite && names_a_path(arguments) => "a file",
-        object => object,
+        SOMETHING if identity.action == Action::Overwrite && names_a_path(arguments) => "a file".to_owned(),
+        general @ (SOMETHING | REF) => thing(tool).unwrap_or_else(|| general.to_owned()),
+        object => object.to_owned(),
     };
     match gesture(behavior, tool) {
         Some((Gesture::Looks, verb)) => return format!("{WATCHES} a screen shows ({verb})"),
@@ -96,6 +101,9 @@ fn described(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&
         (Mutability::Mutates, Action::Read) => format!("reads {object}, and may change something"),
         (Mutability::Mutates, Action::Search) => {
             format!("searches {object}, and may change something")
+        }
+        (Mutability::Mutates, Action::Execute) if words::of_name(tool).iter().any(|word| is_in(word, "stopping")) => {
+            format!("runs or stops {object}")
         }
         (Mutability::Mutates, _) => format!("{} {object}", verb(behavior, arguments, found).unwrap_or("changes")),
     }
@@ -137,6 +145,20 @@ fn names_a_path(arguments: &Value) -> bool {
     arguments.as_object().is_some_and(|fields| fields.iter().any(is_path))
 }
 
+/// What the last word of a tool's name says that it acts on, if that is a thing we know: `a container` of `create-container`.
+fn thing(tool: &str) -> Option<String> {
+    let named = words::of_name(tool).pop()?;
+    if is_in(&named, "things") {
+        let article = if named.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        return Some(format!("{article} {named}"));
+    }
+    named.strip_suffix('s').is_some_and(|one| is_in(one, "things")).then_some(named)
+}
+
+fn is_in(word: &str, list: &str) -> bool {
+    words::among(word, words::section(WORDS, list))
+}
+
 fn object(domain: OutputDomain) -> &'static str {
     match domain {
         OutputDomain::Data => "data",
@@ -145,14 +167,14 @@ fn object(domain: OutputDomain) -> &'static str {
         OutputDomain::Diff => "differences",
         OutputDomain::Pr => "a pull request",
         OutputDomain::Issue => "an issue",
-        OutputDomain::Ref => "a branch, tag or commit",
+        OutputDomain::Ref => REF,
         OutputDomain::Repo => "a repository",
         OutputDomain::User => "a user",
         OutputDomain::Message => "a message",
         OutputDomain::Money => "money",
         OutputDomain::Infra => "infrastructure",
         OutputDomain::Model => "a model",
-        OutputDomain::Ack | OutputDomain::Unknown => "something",
+        OutputDomain::Ack | OutputDomain::Unknown => SOMETHING,
     }
 }
 

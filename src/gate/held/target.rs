@@ -23,9 +23,10 @@ const PAIRS: [(&str, &str); 9] = [
     ("from_path", "to_path"),
 ];
 /// Arguments that say what the target is in, the widest first: they become its prefix.
-const PLACES: [&str; 12] = [
-    "owner", "repo", "repository", "repo_path", "database", "schema", "table", "collection", "bucket", "index",
-    "namespace", "cluster",
+const PLACES: [&str; 22] = [
+    "account", "organization", "org", "owner", "team", "workspace", "project", "repo", "repository", "repo_path",
+    "database", "schema", "table", "collection", "bucket", "index", "namespace", "cluster", "vault", "site", "job",
+    "fullname",
 ];
 /// Arguments that say most by themselves, and go before any other.
 const STRONG: [&str; 18] = [
@@ -96,7 +97,7 @@ fn is_shown(analysis: &Analysis) -> bool {
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
 fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let fields = arguments.as_object()?;
-    let places: Vec<String> = PLACES.iter().filter_map(|name| word(fields, name)).collect();
+    let places: Vec<String> = PLACES.iter().filter_map(|place| place_of(fields, place)).collect();
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || STRONG.iter().find_map(|name| word(fields, name));
@@ -129,6 +130,16 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
         (true, Some(what)) => Some(what),
         (true, None) => first(fields),
     }
+}
+
+/// What an argument like `bucket`, `bucketName` or `bucket_id` names.
+fn place_of(fields: &Map<String, Value>, place: &str) -> Option<String> {
+    let is_place = |name: &str| {
+        let words = words::of_name(name);
+        let said = words.split_last().filter(|(last, rest)| !rest.is_empty() && words::among(last, "id name"));
+        name == place || said.map_or(&*words, |(_, rest)| rest) == [place]
+    };
+    fields.keys().filter(|name| is_place(name)).find_map(|name| word(fields, name))
 }
 
 /// The text of an argument, where it has one on one row and is no secret.
