@@ -1,5 +1,4 @@
-//! How long a call may wait: the hosts' own limits, which are data (`assets/patience.toml`), and the margin we keep. Owns no
-//! clock.
+//! How long a call may wait: the hosts' own limits (`assets/patience.toml`) and the margin we keep. Owns no clock.
 
 use std::sync::LazyLock;
 
@@ -73,7 +72,6 @@ pub const ASSUMED_LIMIT: u64 = UNKNOWN * SECOND;
 pub const ASSUMED: &str = "how long it waits is not known, so 60 s are assumed: one that gives up sends the call again, and it \
      would run twice; if it waits longer, say so with --host-timeout";
 
-/// Whether a host's limit is assumed.
 pub fn is_assumed(host: Option<&str>) -> bool {
     host.and_then(known).is_none()
 }

@@ -273,13 +273,11 @@ pub fn area(hazards: &[Hazard]) -> Option<GrantArea> {
     }
 }
 
-/// Whether a grant may cover such calls outside of the declared folders: only of a kind that is never dangerous,
-/// whatever is at the path.
+/// Whether a grant may cover such calls outside of the declared folders: only a kind that is never dangerous, whatever is there.
 pub fn may_be_outside(identity: Identity, disputed: bool) -> bool {
     let is_plain = match identity.action {
         Action::Read | Action::Search | Action::Update | Action::Append => true,
-        // Only the disk shows what they would replace, and the server may resolve a path outside of the folders
-        // differently.
+        // Only the disk shows what they would replace, and the server may resolve such a path differently.
         Action::Create | Action::Move => false,
         Action::Delete | Action::Merge | Action::Overwrite | Action::Execute | Action::Send | Action::Unknown => false,
     };

@@ -74,7 +74,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate that has seen nothing yet.
     pub fn new(mut config: Config, policy: Arc<Policy>) -> Self {
         let (waiting, pins) = (Waiting::new(&config), std::mem::take(&mut config.pins));
         Self {
@@ -171,12 +170,10 @@ impl Gate {
         (Arc::clone(&heading.server), Arc::clone(&heading.session))
     }
 
-    /// The wrapper's state, as a console shows it.
     pub fn status(&self) -> Status {
         status::status(self.context())
     }
 
-    /// The tools that the server has described, at most 2,000, by name.
     pub fn tools(&self) -> Vec<KnownTool> {
         status::tools(&self.catalog)
     }
@@ -186,7 +183,6 @@ impl Gate {
         self.catalog.version()
     }
 
-    /// Every call that waits for an operator, oldest first: for a console that attaches.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         status::snapshots(self.context())
     }
@@ -201,8 +197,7 @@ impl Gate {
         status::consulted(self.context())
     }
 
-    /// Whether a step left work for the next one: a list to parse, now that the host has it, or calls to judge. Send
-    /// [`Event::GoOn`].
+    /// Whether a step left work for the next one: a list to parse, or calls to judge. Send [`Event::GoOn`].
     pub fn has_work_left(&self) -> bool {
         self.catalog.has_unparsed_lists() || self.describe_queue.is_some()
     }
@@ -307,7 +302,6 @@ impl Gate {
         }
     }
 
-    /// Denies a call that the operator did not answer in time.
     fn expire(&mut self, number: u64) {
         if let Some((held, asking)) = self.due::<Asking>(number) {
             let waited_s = self.out.waited_s(&held);
@@ -318,7 +312,6 @@ impl Gate {
         }
     }
 
-    /// Answers an approved call whose turn has not come in time.
     fn expire_turns(&mut self) {
         for number in self.calls.waiting::<Approved>() {
             let is_away = self.calls.get::<Approved>(number).is_some_and(|(held, _)| held.wait.away.is_some());
@@ -348,7 +341,6 @@ impl Gate {
         self.calls.take(number)
     }
 
-    /// Does a piece of the work that is left.
     fn on_go_on(&mut self) {
         if self.catalog.has_unparsed_lists() {
             self.parse_lists();
@@ -357,7 +349,6 @@ impl Gate {
         }
     }
 
-    /// Reads a piece of the lists that the server gave.
     fn parse_lists(&mut self) {
         let reply = self.catalog.read(self.out.now);
         self.prune_grants();

@@ -1,5 +1,4 @@
-//! Takes the operator's answer to a card: a verdict or an edit, on exactly the bytes that were shown; anything else has no
-//! effect.
+//! Takes the operator's answer to a card, on exactly the bytes that were shown; anything else has no effect.
 
 use crate::audit::record::By;
 use crate::gate::call::judge;
@@ -25,8 +24,7 @@ pub(super) fn denied(held: Held, asking: Asking, word: &OperatorWord, reason: St
     Next::deny(held, Some(asking.case.judged), verdict, reply)
 }
 
-/// The call, if its tool is still described as the card showed it. Otherwise what comes next, and why the verdict on the old
-/// card has no effect.
+/// The call, if its tool is still described as the card showed it; otherwise what comes next, and why the verdict does not count.
 pub(super) fn if_still_described(
     context: Context<'_>,
     held: Held,
@@ -48,8 +46,7 @@ pub(super) fn if_still_described(
     }
 }
 
-/// The operator has approved what was shown: that counts if nothing has changed; otherwise the card is shown again, and the
-/// operator learns why.
+/// The operator approved what was shown: that counts if nothing has changed, otherwise it is asked again, and the operator learns why.
 pub(super) fn confirm(
     context: Context<'_>,
     held: Held,
@@ -98,13 +95,11 @@ pub(super) fn report_late(calls: &Calls, out: &mut Out, word: &OperatorWord, sai
     report_ineffective(out, word, said, &why);
 }
 
-/// Records that a verdict had no effect, and tells its console.
 pub(super) fn report_ineffective(out: &mut Out, word: &OperatorWord, said: &str, why: &str) {
     record_ineffective(out, word, said, why);
     out.refuse_word(word, why);
 }
 
-/// Records that a verdict had no effect.
 pub(super) fn record_ineffective(out: &mut Out, word: &OperatorWord, said: &str, why: &str) {
     let mut entry = out.fault(format!("a verdict ({said}) had no effect"), word.digest);
     entry.ticket = Some(word.ticket.as_str().into());
@@ -137,7 +132,6 @@ pub(super) fn read_edit(
     }
 }
 
-/// The call as the operator has edited it: judged and shown again before it can be approved.
 pub(super) fn edited(mut held: Held, shown: Case, call: Call, session: InSession) -> Next {
     let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
     if wait::are_possible(&held.call) {

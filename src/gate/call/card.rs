@@ -18,7 +18,6 @@ use crate::wire::call::Call;
 /// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
 const WORDS: usize = 64 * 1024;
 
-/// The card of a call that waits for an operator.
 pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judged) -> Snapshot {
     let tool = judged.described.as_ref().map(|known| &known.tool);
     let past = context.past(held);
@@ -85,7 +84,6 @@ fn silence(context: Context<'_>, held: &Held) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// The three checks of `Safe(agent, tool, state)`.
 fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
     let described = judged.described.is_some();
     let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);

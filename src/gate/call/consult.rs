@@ -26,7 +26,6 @@ pub(super) fn approvers_needed(config: &Config, held: &Held, judged: &Judged) ->
     config.approvers.iter().filter(any).map(|one| one.name.clone()).collect()
 }
 
-/// Has approvers asked about a call.
 pub(super) fn consult(
     (held, case): (Held, Case),
     names: Vec<String>,

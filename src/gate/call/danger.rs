@@ -15,7 +15,6 @@ use crate::gate::call::touched::{self, FileChange, How};
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look};
 use crate::gate::grants::Care;
 
-/// Why one careless key must not approve it: its behavior, and what it would replace.
 pub fn danger(behavior: &Behavior, tool: &str, arguments: &Value, found: Option<&Findings>) -> Option<String> {
     let mut call = behavior.clone();
     if let Some(less) = does_less(behavior, tool, arguments) {
@@ -117,8 +116,7 @@ fn why(behavior: &Behavior, arguments: &Value, found: Option<&Findings>, which: 
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
-/// What the call does, if its own words show that it does less than its tool could: a statement that only reads or adds, a
-/// gesture that starts nothing.
+/// What the call does, if its own words show that it does less than its tool could: it only reads or adds, or starts nothing.
 fn does_less(behavior: &Behavior, tool: &str, arguments: &Value) -> Option<Action> {
     match behavior.identity.action {
         Action::Execute | Action::Overwrite if says_only_statements(behavior, arguments) => {

@@ -1,5 +1,4 @@
-//! A call's way: each step is a function of what it needs and says what comes next. Only this file knows the order, and
-//! what each step is handed. It judges nothing.
+//! A call's way: each step is a function that says what comes next. Only this file knows their order, and it judges nothing.
 
 use std::sync::Arc;
 
@@ -121,7 +120,6 @@ impl Gate {
         self.catalog.is_ready() && !self.catalog.is_reading() && self.describe_queue.is_none()
     }
 
-    /// What a step may read.
     pub(in crate::gate) fn context(&self) -> Context<'_> {
         Context {
             config: &self.config,
@@ -139,7 +137,6 @@ impl Gate {
         }
     }
 
-    /// Puts a call before the operator.
     fn ask(&mut self, mut held: Held, case: Case) -> Next {
         let entry = self.out.record(entries::asked(self.context(), &held, &case.judged));
         held.asked = AskRecord::Sent;
@@ -163,7 +160,6 @@ impl Gate {
         self.drive(next);
     }
 
-    /// Ends the grants whose time or calls are over, and those for a tool whose definition has changed.
     pub(in crate::gate) fn prune_grants(&mut self) {
         grant::prune(&mut self.grants, &self.catalog, &mut self.out);
     }
@@ -194,7 +190,6 @@ impl Gate {
         }
     }
 
-    /// The log could not take an entry: nothing follows from it.
     pub(in crate::gate) fn on_record_failed(&mut self, entry: u64, why: Arc<str>) {
         grant::word_failed(&mut self.out, entry, &why);
         let number = self.calls.by_entry(entry);
@@ -209,13 +204,11 @@ impl Gate {
         self.drive(next);
     }
 
-    /// The approvers have spoken, or failed to.
     pub(in crate::gate) fn on_consulted(&mut self, ticket: &str, consult: u64, opinions: Vec<Opinion>) {
         let next = consult::heard(&mut self.calls, ticket, consult, opinions);
         self.drive(next);
     }
 
-    /// The operator's verdict on exactly these bytes.
     pub(in crate::gate) fn on_decided(&mut self, word: &OperatorWord, verdict: OperatorVerdict, signature: Signature) {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return ask::report_late(&self.calls, &mut self.out, word, verdict.word().word());
@@ -302,8 +295,6 @@ impl Gate {
         Ok(())
     }
 
-    /// Returns the call if its tool is still described as the card showed it. Otherwise the call is judged and shown
-    /// again, and the error says why the verdict on the old card has no effect.
     fn if_still_described(&mut self, held: Held, case: Case) -> Result<(Held, Case), String> {
         match ask::if_still_described(self.context(), held, case) {
             Ok(same) => Ok(same),
@@ -315,7 +306,6 @@ impl Gate {
         }
     }
 
-    /// The operator's edit: read strictly, validated and judged again, and shown again before it can be approved.
     pub(in crate::gate) fn on_edited(&mut self, word: &OperatorWord, arguments: &str) {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
@@ -352,13 +342,11 @@ impl Gate {
         }
     }
 
-    /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.
     pub(in crate::gate) fn resume(&mut self, held: Held, approved: Approved) {
         let next = forward::resumed(self.context(), held, approved);
         self.drive(next);
     }
 
-    /// Forwards an approved call, with all that proves it.
     fn forward(&mut self, held: Held, approval: Approval, receipt: &Receipt) -> Next {
         if let Some(why) = signed::lacks(self.context(), &held, &approval) {
             let reply = replies::changed(&held.call, &why);

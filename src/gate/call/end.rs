@@ -57,7 +57,6 @@ pub(in crate::gate) fn withdraw(calls: &mut Calls, number: u64, why: Withdrawal)
     }
 }
 
-/// Records the withdrawal, tells the consoles, and answers the host where an answer is due.
 pub(in crate::gate) fn withdrawn(
     (held, judged): (&Held, Option<&Judged>),
     why: Withdrawal,

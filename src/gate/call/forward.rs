@@ -1,5 +1,4 @@
-//! An approved call runs when its turn comes, if its approval still counts then: a token is made from the log's receipt, and the
-//! original bytes go to the server.
+//! An approved call runs when its turn comes, if its approval still counts: a token is made from the log's receipt for its bytes.
 
 use std::sync::Arc;
 
@@ -22,7 +21,6 @@ use crate::wire::call::Origin;
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 
-/// Counts an approved call for the rates of rules.
 pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
     let (server, now) = (&out.heading.server, out.now.wall);
     if held.call.method().is_none() {
@@ -48,8 +46,7 @@ pub(super) fn mint(
         .map_err(|unproven| (unproven.to_string(), replies::not_proven(&held.call, &unproven)))
 }
 
-/// Whether a person approved. A retry that continues an operator's approval is `By::Operator` too, but the operator was not
-/// asked again.
+/// Whether a person approved this call itself: a retry that continues an operator's approval is `By::Operator` too.
 fn is_by_person(approval: &Approval) -> bool {
     approval.verdict.operator.is_some() || approval.verdict.by == By::Elicitation
 }

@@ -141,7 +141,6 @@ pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, descri
     Next::Act(held, case)
 }
 
-/// The proof that a call, or another request, lies in the scope.
 fn admit(context: Context<'_>, call: &Call, judged: &Judged) -> Result<InScope, Outside> {
     let (scope, server) = (context.scope, &context.config.server);
     let asks = match (call.method(), &judged.inside) {
@@ -217,8 +216,7 @@ pub(super) fn note_use(judged: &Judged, out: &mut Out) {
     }
 }
 
-/// Judges a call by its tool as it is described now: since it was judged last the server may have changed it. Asks the
-/// server first where that is not known.
+/// Judges a call by its tool as it is described now: the server may have changed it. Asks the server where that is not known.
 pub(super) fn judge_again(context: Context<'_>, held: Held, case: Case) -> Next {
     let Case { session, judged, .. } = case;
     match context.find(&held.call) {

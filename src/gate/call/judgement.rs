@@ -107,7 +107,6 @@ pub(super) fn outside(files: &[(&str, Option<String>)], is_place: impl Fn(&str) 
     Some(Hazard { kind: HazardKind::OutsideRoots, what })
 }
 
-/// Our own line on what a request does.
 fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
     let identity = behavior.identity;
     match (origin, identity.output_domain, identity.mutability) {
@@ -122,8 +121,7 @@ fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
     }
 }
 
-/// How many values a call may hold to be read: every reader looks at each of them, and a hundred thousand would keep
-/// everything else waiting.
+/// How many values a call may hold to be read: every reader looks at each, and everything else would wait for 100,000.
 const MOST_VALUES: usize = 10_000;
 
 /// How long a key may be for its call to be read, in bytes: keys are split into words, and no honest one comes near.
@@ -134,7 +132,6 @@ pub(super) const EXPLAINED: usize = 200;
 /// Rules that a card names beside the one that decided.
 const NEAR: usize = 2;
 
-/// Whether a call holds more than is read.
 pub(super) fn is_too_much(call: &Call) -> bool {
     call.values() > MOST_VALUES || call.longest_key() > LONGEST_KEY
 }

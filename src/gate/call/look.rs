@@ -26,7 +26,6 @@ pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Opti
     (!seen.covers(&wanted)).then_some(wanted)
 }
 
-/// Has the shell look at what a call would touch, so that it can be judged.
 pub(super) fn to_judge(mut held: Held, case: Case, wanted: Look, calls: &mut Calls, out: &mut Out) -> Next {
     held.seen.look = wanted;
     let look = ask(&held, calls, out);

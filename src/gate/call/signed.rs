@@ -16,7 +16,6 @@ use crate::wire::digest::{Digest, Hasher};
 /// Why an approval without a signature has no effect.
 pub(super) const UNSIGNED: &str = "the policy wants a signature for this approval: approve with `a` in a console that can sign (`mcp-approve help signing`)";
 
-/// Whether the approval of a call needs a signature.
 pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
     let danger = if judged.danger.is_some() { Danger::Dangerous } else { Danger::Plain };
     context.rules.policy.needs(&judged.ruling.terms, danger)
@@ -72,8 +71,7 @@ pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Di
     first
 }
 
-/// Made of the wrapper's secret, so that it cannot be known before the card is sent; another one for each call, edit, wrapper and
-/// signature that was taken.
+/// Unknown before the card is sent, by the wrapper's secret; another for each call, edit, wrapper and signature that was taken.
 fn challenge(secret: &str, held: &Held) -> Challenge {
     let mut hasher = Hasher::default();
     for part in ["challenge of a card", secret, &held.ticket, &held.challenges.to_string()] {
@@ -126,8 +124,7 @@ pub(super) fn offered(
     Ok(Offered { attested, lists, card })
 }
 
-/// Takes an offered signature: it is kept with the call. Those before it must hold by the lists of now. Returns how many are still
-/// missing.
+/// Keeps an offered signature with the call; those before it must hold by the lists of now. Returns how many are still missing.
 ///
 /// # Errors
 /// Why the approval has no effect.

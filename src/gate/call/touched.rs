@@ -70,7 +70,6 @@ pub fn may_be_written(one: &Facts, arguments: &Value) -> bool {
     is_named(&own, GOES) || one.kind != FileKind::Folder && (others().any(gives) || !others().any(says))
 }
 
-/// The name of the argument that a fact is about.
 fn name(one: &Facts) -> String {
     one.argument.rsplit('/').find(|word| !is_index(word)).unwrap_or_default().to_owned()
 }

@@ -92,7 +92,6 @@ pub enum Passing {
 pub struct OwnLine(pub(in crate::gate) Line);
 
 impl OwnLine {
-    /// Consumes it for its bytes.
     pub fn into_line(self) -> Line {
         self.0
     }

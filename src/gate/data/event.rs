@@ -59,7 +59,6 @@ pub enum Signature {
     Unusable(String),
 }
 
-/// Everything that can happen to a gate.
 #[derive(Debug)]
 pub enum Event {
     /// The first message other than a probe is about to come: from here on there is something to record.
@@ -98,9 +97,7 @@ pub enum Event {
     },
     /// An operator needs more time.
     Extended(OperatorWord),
-    /// The log has an entry.
     Recorded(Receipt),
-    /// The log could not take an entry.
     RecordFailed {
         entry: u64,
         why: Arc<str>,

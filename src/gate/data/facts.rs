@@ -32,7 +32,6 @@ pub struct Look {
     pub counted: Vec<Counted>,
 }
 
-/// What the shell has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Where each path of [`Look::real`] leads: absolute, links followed. `None` where that was not known in time.
@@ -90,7 +89,6 @@ words! {
 }
 
 impl Look {
-    /// Whether there is nothing to look at.
     pub fn is_empty(&self) -> bool {
         self.real.is_empty() && self.places.is_empty() && self.files.is_empty() && self.counted.is_empty()
     }

@@ -14,8 +14,7 @@ use crate::behavior::identity::Identity;
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 
-/// How many tools of one server are remembered. A server that renames its tools without end fills no memory and no disk: what
-/// comes beyond counts as not reviewed.
+/// How many tools of one server are remembered, so that one that renames its tools fills no disk: the rest is not reviewed.
 const MOST: usize = 20_000;
 
 /// One tool as remembered.
@@ -230,7 +229,6 @@ impl PinState {
         Some(Hazard { kind: HazardKind::ChangedDefinition, what })
     }
 
-    /// The word in listings and records.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Trusted => "trusted",

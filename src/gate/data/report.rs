@@ -72,7 +72,6 @@ pub struct WaitingCall {
     pub deadline: Option<i64>,
 }
 
-/// Which way a message went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -82,7 +81,6 @@ pub enum Direction {
 }
 
 words! {
-    /// What kind of thing passed.
     #[derive(Default)]
     ActivityKind {
         /// A call was decided (approved or denied).
@@ -97,7 +95,6 @@ words! {
     }
 }
 
-/// The state of a wrapper.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     pub waiting: u64,

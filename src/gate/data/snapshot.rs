@@ -29,7 +29,6 @@ pub struct Snapshot {
     pub tool: String,
     /// The server's display name for the tool.
     pub title: Option<String>,
-    /// The server's description of the tool.
     pub description: Option<String>,
     /// Rust notation; `None` for a tool that the server has not described.
     pub signature: Option<String>,

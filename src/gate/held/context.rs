@@ -1,5 +1,4 @@
-//! What a step may read: the configuration, the policy, what is known of both ends, and the calls that wait. Changes
-//! nothing.
+//! What a step may read: configuration, policy, what is known of both ends, and the calls that wait. Changes nothing.
 
 use std::sync::LazyLock;
 
@@ -22,7 +21,6 @@ use crate::policy::scope::{Asked, Scope};
 use crate::signing::grade::Required;
 use crate::wire::call::{Call, Origin};
 
-/// What steps read of the gate, as it is between two of them.
 #[derive(Clone, Copy)]
 pub(in crate::gate) struct Context<'a> {
     pub config: &'a Config,

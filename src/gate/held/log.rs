@@ -40,8 +40,7 @@ impl Out {
         self.show_plain(direction, kind, what, bytes);
     }
 
-    /// Records a request that passes and does more than read, or whose content a scope gives: a counter alone would not say what
-    /// it was.
+    /// Records a request that does more than read, or reads what a scope gives: a counter alone would not say what it was.
     pub fn record_single(&mut self, request: &Call, (scope, revision): (&Scope, Revision)) {
         let Some(method) = request.method() else { return };
         let identities = request.questions().map(|(method, params)| {

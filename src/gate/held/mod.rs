@@ -458,7 +458,6 @@ pub(in crate::gate) enum Next {
     JudgeAgain(Held, Case),
     /// The shell looks at what it would touch, so that it can be judged.
     Look(Held, Case, Look),
-    /// These approvers are asked.
     Consult(Held, Case, Vec<String>),
     /// The ruling is final.
     Act(Held, Case),
@@ -474,7 +473,6 @@ pub(in crate::gate) enum Next {
     AwaitTurn(Held, Approval, Receipt),
     /// Its turn has come: what was looked at is looked at once more.
     Run(Held, Approval, Receipt),
-    /// It goes to the server.
     Forward(Held, Approval, Receipt),
     /// The approval is in the log, and still it does not run.
     Stop(Held, Stopped),

@@ -189,7 +189,6 @@ impl Out {
         });
     }
 
-    /// Shows the consoles what was decided on a call.
     pub fn show_decision(&mut self, held: &Held, word: VerdictWord, verdict: &Verdict, judged: Option<&Judged>) {
         let to = match held.call.origin() {
             Origin::Host => Direction::ToServer,

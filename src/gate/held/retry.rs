@@ -17,7 +17,6 @@ const RECORDED: usize = 4096;
 const NAMED: usize = 3;
 const NAME: usize = 60;
 
-/// What a call brings beside its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
     /// Nothing, or answers without a reason to ask: a retry continues under the approval of its call.

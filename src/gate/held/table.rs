@@ -10,8 +10,7 @@ use crate::wire::id::Id;
 const CALLS: usize = 20_000;
 const BYTES: usize = 256 << 20;
 
-/// All held calls, by number, by request id and by the record each waits for. To act on a call, take it out, and put it
-/// back with what it waits for next.
+/// All held calls. To act on a call, take it out, and put it back with what it waits for next.
 #[derive(Debug, Default)]
 pub struct Calls {
     /// Boxed, so that moving a row within the tree is cheap.
@@ -158,7 +157,6 @@ impl Calls {
         self.rows.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
     }
 
-    /// All calls that wait in this way, oldest first.
     pub fn iter<'a, S: StageKind + 'a>(&'a self) -> impl Iterator<Item = (&'a Held, &'a S)> {
         self.rows.values().filter_map(|row| Some((&row.0, S::from_ref(&row.1)?)))
     }

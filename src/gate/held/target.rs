@@ -82,7 +82,6 @@ enum Gives {
     No,
 }
 
-/// The worst that the arguments show.
 pub(in crate::gate) fn worst(behavior: &Behavior) -> Option<&Analysis> {
     let weight = |one: &Analysis| (one.effect, one.action.caution());
     behavior.analyses.iter().reduce(|worst, one| if weight(one) > weight(worst) { one } else { worst })
@@ -162,7 +161,6 @@ fn plain(value: &Value) -> Option<String> {
     }
 }
 
-/// Where something goes from and to.
 fn pair(fields: &Map<String, Value>) -> Option<String> {
     PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
 }
@@ -243,8 +241,7 @@ fn noun(name: &str, count: usize) -> String {
     brief(&said.join(" "))
 }
 
-/// For arguments without a known name: the first one that fits on one row. A bare number is shown with its name,
-/// without which it says nothing.
+/// For arguments without a known name: the first that fits on one row. A bare number says nothing without its name.
 fn first(fields: &Map<String, Value>) -> Option<String> {
     let mut plain = fields.iter().filter(|(name, _)| !is_secret_key(name));
     plain.find_map(|(name, value)| match value {

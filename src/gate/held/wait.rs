@@ -11,8 +11,7 @@ use crate::wire::digest::Digest;
 
 /// How often one call is answered with a state: hosts follow ten answers, and the server may need some of its own.
 pub const MOST: u64 = 8;
-/// What our states begin with: a request that carries one never reaches the server, unless the server is a wrapper too and
-/// gave it.
+/// What our states begin with: a request with one never reaches the server, unless that is a wrapper too and gave it.
 const PREFIX: &str = "mcp-approve:";
 
 #[derive(Clone, Copy, Debug)]

@@ -47,7 +47,6 @@ enum HostLine {
     /// Nothing: it is blank, or the server takes nothing more.
     Nothing,
     Refused(Refusal, Line),
-    /// A `tools/call`.
     Call(Box<Call>),
     /// A call of our search tool.
     Search(Box<Call>),
@@ -180,7 +179,6 @@ impl Gate {
         }
     }
 
-    /// A request brings back a state of ours.
     fn on_return(&mut self, call: &Call, state: &str) {
         match come_back::take(&mut self.waiting, call, state, &mut self.out) {
             ComeBack::Answered => {}
@@ -317,7 +315,6 @@ fn admit(context: Context<'_>, call: &Call) -> Result<Option<InSession>, NotHeld
     Ok(session)
 }
 
-/// Holds a call until a decision exists.
 fn hold(
     call: Box<Call>,
     session: Option<InSession>,

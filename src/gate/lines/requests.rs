@@ -93,8 +93,7 @@ fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> 
             }
         }
         Gist::Notification { method, .. } if restricts(context.rules, method) => drops(message::NO_ANSWER, plain),
-        // A message that gets no answer cannot be held. The host finds such requests in the answer to its next
-        // `tasks/get`.
+        // A message that gets no answer cannot be held; the host finds such requests in the answer to its next `tasks/get`.
         Gist::Notification { .. } => match inputs::read(plain.line().content()) {
             Ok(Some(inputs)) if inputs.methods().any(|method| restricts(context.rules, method)) => {
                 drops("it asks the host for something that a rule covers, and a notification cannot wait", plain)
@@ -133,8 +132,7 @@ fn screen_answer(line: Line, id: &Id, context: Context<'_>) -> Screened {
     }
 }
 
-/// What the server answers under this id, and whether in the stateless era, if the answer may hold requests and the host still
-/// waits for it.
+/// What the server answers under this id, if it may hold requests and the host still waits, and whether in the stateless era.
 fn answered(id: &Id, context: Context<'_>) -> Option<(AnswerTo, bool)> {
     let (host, catalog) = (context.host, context.catalog);
     if let Some(flight) = context.flights.get(id) {
@@ -145,8 +143,7 @@ fn answered(id: &Id, context: Context<'_>) -> Option<(AnswerTo, bool)> {
     (!is_ours && host.plain_ids.contains(id)).then_some((AnswerTo::Request, false))
 }
 
-/// Whether a request other than a call must be held: it is not allowed, it carries a call, or a rule counts it, which takes a
-/// decision.
+/// Whether a request other than a call must be held: it is not allowed, it carries a call, or a rule counts it.
 pub(in crate::gate) fn holds(context: Context<'_>, call: &Call) -> bool {
     let counts = |rule: &Rule| rule.counts() && call.questions().any(|(method, _)| rule.is_about(Some(method)));
     if context.rules.policy.rules.iter().any(counts) {
@@ -182,7 +179,6 @@ pub(in crate::gate) fn drop_odd(why: &str, line: &Line, out: &mut Out) {
     out.record(entry.with("bytes", line.content().len()));
 }
 
-/// Drops a request of the server, and tells the server.
 pub(in crate::gate) fn refuse(refusal: &Refusal, line: &Line, out: &mut Out) {
     if let (true, Some(id)) = (refusal.answer, &refusal.id) {
         out.push(Effect::WriteToServer(OwnLine(reply::error(Some(id), refusal.code, &refusal.what))));

@@ -23,14 +23,12 @@ const MOST: usize = 20;
 const QUERY: usize = 1_000;
 const SAYS: usize = 160;
 
-/// What a search found, and what follows.
 pub(in crate::gate) struct Answered {
     pub names: Vec<String>,
     pub reply: Line,
     pub entry: Entry,
 }
 
-/// Answers a search by what is known of the server's tools.
 pub(in crate::gate) fn answer(context: Context<'_>, profiles: &[ToolProfile], call: &Call) -> Answered {
     let mut entry = context.out.entry(Kind::Event).with("what", "answered a search for tools");
     entry.tool = Some(call.shared_name());

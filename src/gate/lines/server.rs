@@ -47,12 +47,10 @@ enum FromServer {
 }
 
 impl Gate {
-    /// Whether a line of the server must not reach the host.
     pub fn keeps_back(&self, gist: &Gist) -> bool {
         keeps_back(gist, self.context(), &self.waiting)
     }
 
-    /// Whether a line that is too long to be held reaches the host.
     pub fn streams(&self, gist: &Gist) -> bool {
         streams(gist, self.context(), &self.waiting)
     }
@@ -296,11 +294,10 @@ fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     }
 }
 
-/// Whether a line of the server must not reach the host: an answer to our own question, or, while a call is held,
-/// any answer that the host could take for that call's. Hosts read ids more laxly than we do (`"5"`, `5.0` and the
-/// last of two ids pass for `5`), so only the exact id of a request that the server owes an answer to passes then.
-/// The same holds wherever a scope hides tools: a list passes only as the answer that is cut. A request that a rule
-/// is about must not pass unseen either.
+/// Whether a line of the server must not reach the host: an answer to our own question; while a call is held, any answer that the
+/// host could take for that call's: hosts read ids more laxly than we do (`"5"`, `5.0` and the last of two ids pass for `5`), so
+/// only the exact id of a request that is owed an answer passes then; where a scope hides tools, a list that is not cut; and a
+/// request that a rule is about.
 pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let has_form = waiting.forms.open.is_some();
     forges(gist, context, waiting)

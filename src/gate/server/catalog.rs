@@ -34,7 +34,6 @@ enum Knowledge {
 }
 
 pub enum ToolLookup {
-    /// This is it.
     Found(Arc<Described>),
     /// The complete, fresh list does not have it.
     NotListed,
@@ -111,7 +110,6 @@ impl Catalog {
         self.tools.contains_key(name) || was_listed
     }
 
-    /// Whether the whole list is known, and no change was announced since.
     pub fn is_whole(&self) -> bool {
         self.knowledge == Knowledge::Whole
     }
@@ -126,7 +124,6 @@ impl Catalog {
         self.tools.get(name).or_else(|| self.stale.get(name)).map(Arc::as_ref)
     }
 
-    /// The digest of the server's command line.
     pub fn fingerprint(&self) -> &str {
         &self.pins.fingerprint
     }
@@ -378,7 +375,6 @@ impl Catalog {
         self.pins.arrival == PinsArrival::Here
     }
 
-    /// What is kept as agreed to and has no record.
     pub fn unproven(&self) -> &[String] {
         &self.pins.unproven
     }

@@ -80,8 +80,7 @@ impl Described {
         }
     }
 
-    /// What it is concluded to be where approvals need signatures: the operator's word has none, so it loosens nothing that would
-    /// need one.
+    /// What it is where approvals need signatures: the operator's word has none, so it loosens nothing that would need one.
     pub fn behavior_where(&self, signed: Required) -> &Behavior {
         let is_pure = |one: &Behavior| one.identity.mutability == Mutability::Pure;
         match (&self.unsaid, signed) {
@@ -101,7 +100,6 @@ impl Described {
         self.output.get_or_init(compile).as_ref()
     }
 
-    /// What the words of its definition say of its arguments.
     pub fn said(&self) -> &Said {
         self.said.get_or_init(|| Said::of(&self.tool))
     }
@@ -122,7 +120,6 @@ impl Described {
         self.text.get_or_init(|| NamedText::new(TextKind::Definition, self.tool.canonical()))
     }
 
-    /// What a console shows of it; long texts are cut.
     pub fn known_tool(&self) -> KnownTool {
         const MOST: usize = 16;
         let behavior = &self.behavior;

@@ -57,7 +57,6 @@ impl Discovery {
         if profiles(config, catalog).is_some() { Shown::Found(&self.found) } else { Shown::All }
     }
 
-    /// Whether this request waits here for its answer.
     pub fn has_waiting(&self, id: &Id) -> bool {
         self.waiting.iter().any(|call| call.id() == id)
     }
@@ -116,8 +115,7 @@ pub enum ListChange {
     Some,
 }
 
-/// What the operator writes of tools, where the search tool is ours; `None` without `--discover`, and where the server has a tool
-/// of its name.
+/// What the operator writes of tools, if the search tool is ours: with `--discover`, and no tool of its name on the server.
 pub fn profiles<'c>(config: &'c Config, catalog: &Catalog) -> Option<&'c [ToolProfile]> {
     match &config.discover {
         Discover::On { profiles } if !catalog.lists(SEARCH) => Some(profiles),

@@ -220,7 +220,6 @@ impl Flights {
         self.calls.contains_key(id)
     }
 
-    /// The flight of a call that the host has cancelled just now.
     pub fn cancel(&mut self, id: &Id) -> Option<&Flight> {
         let flight = self.calls.get_mut(id)?;
         if flight.wanted == Wanted::Cancelled {
@@ -255,7 +254,6 @@ impl Flights {
         self.calls.values().any(|flight| flight.described.as_ref().is_some_and(|known| known.output().is_some()))
     }
 
-    /// Remembers that the server asked for more.
     pub fn expect_more(&mut self, now: Now, flight: &Flight, answer: &Answer) {
         let (Answer::InputRequired { state, inputs }, Some(repeated)) = (answer, flight.repeated) else {
             return;
@@ -293,8 +291,7 @@ impl Flights {
         }
     }
 
-    /// The approval a retry continues, used up by asking: the tool's definition, all of `params` that is repeated, and the
-    /// server's state must match exactly.
+    /// The approval that a retry continues, once: definition, all of `params` that is repeated, and the server's state must match.
     pub fn continues(&mut self, now: Now, call: &Call, definition: Option<Digest>) -> Option<Continued> {
         self.continuations.retain(|one| !matches!(one.until, Until::Time(until) if until <= now.mono));
         if call.request_state_text().is_none() && call.input_responses_text().is_none() {

@@ -1,6 +1,5 @@
-//! Pages of `tools/list` that were received and are read piece by piece: a server may send as many tools as it likes,
-//! and everything else must not wait for them. Owns what was asked and how far each page was read; learns nothing from
-//! it.
+//! Pages of `tools/list` that are read piece by piece: a server may send any number of tools, and nothing else must wait for them.
+//! Owns what was asked and how far each page was read; learns nothing from it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -170,7 +169,6 @@ impl Pages {
         self.open.as_mut()?.listing.as_mut()?.before.as_mut()
     }
 
-    /// Whether an answer to this question is kept already.
     fn reads(&self, id: &Id) -> bool {
         self.open.as_ref().is_some_and(|open| open.id == *id) || self.received.iter().any(|one| one.id == *id)
     }

@@ -91,7 +91,6 @@ impl Passed {
         self.single <= SINGLE
     }
 
-    /// When the window ends.
     pub fn wake_at(&self) -> Option<u64> {
         self.until
     }

@@ -1,5 +1,4 @@
-//! The folders that the host declared to its server (MCP roots): a path outside of them is worth a look. Reads words only;
-//! where links lead is looked up elsewhere.
+//! The folders that the host declared (MCP roots): a path outside of them is worth a look. Reads words only, follows no links.
 
 use std::collections::VecDeque;
 
@@ -17,7 +16,6 @@ const MOST: usize = 16;
 /// How many roots are kept.
 const MOST_ROOTS: usize = 256;
 
-/// What the host has said of its roots.
 #[derive(Clone, Debug, Default)]
 pub struct DeclaredRoots {
     /// The server's `roots/list` requests without an answer yet.
@@ -48,8 +46,7 @@ impl DeclaredRoots {
         let roots = answer.pointer_mut("/result/roots").map(Value::take).unwrap_or_default();
         if let Ok(roots) = serde_json::from_value::<Vec<Root>>(roots) {
             let roots = roots.iter().take(MOST_ROOTS);
-            // Without a root no address is checked, so one with `?` or `#` counts: it ends there, as for the strictest
-            // reader.
+            // Without a root no address is checked, so one with `?` or `#` counts: it ends there, as for strict readers.
             let folder = |root: &Root| request::path_of(root.uri.split(['?', '#']).next()?);
             self.roots = roots.filter_map(|root| words(&folder(root)?)).collect();
             self.folders = self.roots.iter().map(|words| format!("/{}", words.join("/"))).collect();

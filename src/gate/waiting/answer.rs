@@ -22,7 +22,6 @@ use crate::wire::{rename, task};
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;
 
-/// Answers the host or server that waits for a held call.
 pub(in crate::gate) fn answer(waiting: &mut Waiting, held: &Held, reply: Line, host: &Host, out: &mut Out) {
     let task = match (&held.wait.task, task_form(waiting, held, host)) {
         (Some(id), _) => Some(Arc::clone(id)),

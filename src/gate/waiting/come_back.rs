@@ -94,8 +94,7 @@ pub(in crate::gate) enum ComeBack {
     WaitsOn(u64, Option<(ShownForm, FormAnswer)>),
 }
 
-/// A request brings back a state of ours: its host waits on, or gets the answer that came in the meantime. Each state counts
-/// once, and only for the same call.
+/// A request brings back a state of ours: its host waits on, or gets its answer. Each state counts once, for the same call.
 pub(in crate::gate) fn take(waiting: &mut Waiting, call: &Call, state: &str, out: &mut Out) -> ComeBack {
     let Some(given) = waiting.returns.take(state) else {
         let why = "it brings back a state of mcp-approve that was used before or has expired".to_owned();

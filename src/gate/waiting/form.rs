@@ -49,7 +49,6 @@ pub(in crate::gate) fn next(context: Context<'_>, waiting: &Waiting) -> NextForm
     next
 }
 
-/// Cancels the open question and asks the next one.
 pub(in crate::gate) fn ask(next: NextForm, waiting: &mut Waiting, calls: &mut Calls, out: &mut Out) {
     if next.takes_back
         && let Some(open) = waiting.forms.open.take()

@@ -49,7 +49,6 @@ impl<T> Kept<T> {
         self.by_id.get_mut(id).map(|entry| &mut entry.kept)
     }
 
-    /// All, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&Arc<str>, &T)> {
         self.by_id.iter().map(|(id, entry)| (id, &entry.kept))
     }
@@ -116,8 +115,7 @@ pub enum Owed {
 }
 
 impl Return {
-    /// Whether a request is the expected one: the same call, by the same host, with nothing added but the answer to our
-    /// form, which goes no further.
+    /// Whether a request is the expected one: same call, same host, nothing added but the answer to our form, which goes no further.
     pub fn fits(&self, call: &Call) -> bool {
         let is_nothing =
             |text: &str| serde_json::from_str(text).is_ok_and(|object: Map<String, Value>| object.is_empty());
@@ -139,22 +137,19 @@ pub struct FormQuestions {
     pub open: Option<OpenForm>,
 }
 
-/// A question that is a request of ours.
 #[derive(Debug)]
 pub struct OpenForm {
     pub id: String,
     pub form: ShownForm,
 }
 
-/// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and its answer comes with
-/// the state.
+/// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and its answer has the state.
 #[derive(Debug)]
 pub struct ShownForm {
     /// The held call.
     pub number: u64,
     /// The entry of the record that the call was asked; a new card has a new entry.
     pub entry: u64,
-    /// What the form shows.
     pub text: String,
 }
 

@@ -71,7 +71,6 @@ impl Waiting {
         self.ready.extend(waited);
     }
 
-    /// The requests about tasks that can be answered now.
     pub fn take_ready(&mut self) -> Vec<Plain> {
         std::mem::take(&mut self.ready)
     }

@@ -103,7 +103,6 @@ pub(in crate::gate) fn step(
     TaskStep::Answer(answer.unwrap_or_else(lost))
 }
 
-/// Lets a request wait for the end of a task.
 pub(in crate::gate) fn wait(waiting: &mut Waiting, task: &str, request: Plain, id: &Id, out: &mut Out) {
     if waiting.tasks.wait(task, request).is_err() {
         let why = "too many requests wait for this task";
@@ -141,7 +140,6 @@ pub(in crate::gate) fn renamed(
     }
 }
 
-/// What becomes of a line of the server that may name tasks.
 #[derive(Debug)]
 pub(in crate::gate) enum Passage {
     AsItIs(Line),

@@ -1,5 +1,4 @@
-//! The tasks that hosts were given for calls that wait: how far each is, and for how long it is kept, by our id.
-//! Bounded in number and in bytes. Decides nothing.
+//! The tasks that hosts were given for calls that wait, by our id: bounded in number, bytes and time. Decides nothing.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -12,11 +11,9 @@ use crate::wire::line::Line;
 use crate::wire::message::Plain;
 use crate::wire::task::{Form, TaskStatus, View};
 
-/// What our ids begin with: a request about such a task never reaches the server, unless the server is a wrapper too and gave
-/// the id.
+/// What our ids begin with: a request about one never reaches the server, unless that is a wrapper too and gave it.
 pub const PREFIX: &str = "mcp-approve-task-";
-/// How long a task is kept at most at its host's request, and at least once the server has made its own task of it, in
-/// microseconds.
+/// How long, in microseconds, a task is kept at most at its host's request, and at least once the server has its own task of it.
 pub const DAY: u64 = 86_400_000_000;
 /// How many tasks are kept at once; a further call is held as if its host could not poll.
 const TASKS: usize = 256;
@@ -28,7 +25,6 @@ const WAITING_BYTES: usize = 4 << 20;
 /// How many of the server's ids that begin like ours, and of the tools that no task is made for, are remembered.
 const REMEMBERED: usize = 256;
 
-/// All tasks that hosts were given.
 #[derive(Debug, Default)]
 pub struct Tasks {
     given: Kept<Task>,

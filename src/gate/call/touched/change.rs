@@ -55,7 +55,6 @@ impl<'a> FileChange<'a> {
         }
     }
 
-    /// Where something would be moved to.
     pub fn destination(&self) -> Option<&'a Facts> {
         match self {
             Self::Move { to, .. } => *to,
