@@ -1,9 +1,8 @@
 //! The chains: how one record is linked to the one before it, and where a chain breaks. Pure; stores nothing.
 //!
-//! `link = H(1 ‖ previous ‖ seq ‖ writer ‖ H(0 ‖ body))` with SHA-256; `seq` is 8 bytes, big-endian. The leading byte
-//! keeps a body's hash from passing as a link's (as in RFC 6962, section 2.1); a journal's links lead with 2, so that none
-//! of them passes as the log's. What a chain alone cannot show is that its last records were cut off: that takes a link
-//! noted elsewhere (an anchor).
+//! `link = H(1 ‖ previous ‖ seq ‖ writer ‖ H(0 ‖ body))` with SHA-256; `seq` is 8 bytes, big-endian. The leading byte tells links
+//! from bodies (RFC 6962, section 2.1); a journal's links lead with 2. That the last records were cut off a chain cannot show alone:
+//! that takes a link noted elsewhere (an anchor).
 
 use crate::wire::digest::{Digest, Hasher};
 

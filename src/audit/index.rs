@@ -1,9 +1,7 @@
-//! The index beside a log: which records a filter need not read; and the way through the log, a slice at a time, by which only
-//! records that it names are read. If it is removed, it is made again; nothing that is shown comes from it, because every
-//! record it names is read and compared.
+//! The index beside a log: which records a filter need not read, and how the log is read a slice at a time with it. It can be made
+//! again, and nothing shown comes from it: every record it names is read and compared.
 //!
-//! Readers of the log add records, the oldest first; wrappers never do. The newest ones are left to a scan, and so is a text
-//! that may be anywhere in a record.
+//! Readers of the log add records, the oldest first; wrappers never do. The newest, and a text anywhere in a record, are scanned for.
 
 use std::ops::{ControlFlow, RangeInclusive};
 use std::path::{Path, PathBuf};
@@ -47,8 +45,7 @@ pub enum Step {
 pub struct Ask(String);
 
 impl Index {
-    /// Opens the index of this log, and makes it where there is none that fits. `None`: it cannot be had here, and
-    /// everything works without it, slower.
+    /// Opens, or makes, the index of this log. `None`: it cannot be had here, and everything works without it, slower.
     pub fn open(log: &Path, reader: &Reader) -> Option<Self> {
         let path = place_of(log);
         match Self::load(&path, reader) {

@@ -38,8 +38,7 @@ impl Clock {
     }
 }
 
-/// A moment as a person names it: `yesterday`, a date, a time of today, `30d`, `12h`, `5m`, `90s`, `2w` ago, or an RFC 3339
-/// time.
+/// A moment as a person names it: `yesterday`, a date, a time of today, `30d`, `12h`, `5m` or `2w` ago, or RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
     /// So many milliseconds ago.

@@ -99,8 +99,7 @@ impl Gathering {
     }
 }
 
-/// The call of one record, decided or still asked, from all records of its ticket; `None` where that record is of no call
-/// that was judged.
+/// The call of one record, from all records of its ticket; `None` where that record is of no call that was judged.
 pub fn call_of(found: &Record, of_ticket: &[Record]) -> Option<PastCall> {
     let fields = found.fields()?;
     let (mut call, mut last) = (None, None);

@@ -1,6 +1,5 @@
-//! Where the log lies: its folder and files made private, network file systems refused; its lock file, by which one wrapper
-//! writes at a time; and why a log cannot be written or read, with what to do next. Knows nothing of
-//! SQLite or of what is written.
+//! Where the log lies: its folder and files made private, network file systems refused, its lock file, by which one wrapper writes
+//! at a time; and why it cannot be written or read. Knows nothing of SQLite or of what is written.
 
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};

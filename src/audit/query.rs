@@ -151,8 +151,7 @@ pub fn is_row(kind: Kind) -> bool {
     matches!(kind, Kind::Decision | Kind::Withdrawn | Kind::DecisionAsked)
 }
 
-/// Shows every record that the search wants, the oldest first, until `see` breaks off, and verifies every record on the
-/// way, wanted or not.
+/// Shows the records that the search wants, oldest first, until `see` breaks off; verifies every record on the way.
 pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified, StoreError> {
     let (mut verifying, mut goes_on) = (Verifying::new(reader, None), true);
     reader.each(ReadOrder::OldestFirst, &mut |row| {

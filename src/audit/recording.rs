@@ -1,5 +1,4 @@
-//! What it takes to record: the log, random names, and the key by which secrets are hidden from the log: made once, kept in
-//! the state folder. Owns no thread.
+//! What it takes to record: the log, random names, and the key that hides secrets from the log, kept in the state folder.
 
 use std::borrow::Borrow;
 use std::io::{self, Read as _, Write as _};
@@ -117,8 +116,7 @@ pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// The redaction key, made when it is missing. Two wrappers that start at once agree on one: the file appears whole,
-/// under its name, or not at all.
+/// The redaction key, made when it is missing. Two wrappers that start at once agree on one: the file appears whole or not at all.
 pub(super) fn redaction_key(path: &Path) -> io::Result<[u8; 32]> {
     match read(path) {
         Ok(key) => return Ok(key),

@@ -92,8 +92,7 @@ pub fn remove(log: &Path, recording: &mut Recording, wanted: Wanted<'_>) -> Resu
     Ok(plan)
 }
 
-/// Verifies the whole log, and finds up to which record it is old enough, and no session that began there still runs or lost
-/// its end.
+/// Verifies the whole log, and finds up to which record it is old enough and has no session that runs or lost its end.
 fn limit(reader: &Reader, before: i64) -> Result<Limit, RetentionError> {
     let mut verifying = Verifying::new(reader, None);
     let (mut last, mut newest, mut is_old) = (0, 0, true);

@@ -1,5 +1,4 @@
-//! Which records are wanted: by what a person types (words, "whole phrases", fields such as `tool:write since:1d`), or by
-//! options of a command. Pure; reads no log.
+//! Which records are wanted: by what a person types (`tool:write since:1d "whole phrases"`), or by options of a command. Pure.
 
 use memchr::memmem;
 
@@ -127,8 +126,7 @@ impl Search {
         self.narrowed(field, word.map(|word| (word, Value::Word(word.to_lowercase()))))
     }
 
-    /// Wants only records with this anywhere in a field, or, where it has wildcards, with a field that they match; `None`
-    /// asks for nothing more.
+    /// Wants only records with this anywhere in a field, or, with wildcards, a field that they match; `None` adds nothing.
     #[must_use]
     pub fn with_part(self, field: Field, part: Option<&Glob>) -> Self {
         let value = |glob: &Glob| match is_pattern(glob.text()) {
@@ -209,8 +207,7 @@ impl Search {
         })
     }
 
-    /// Whether it wants a record with this body. One that cannot be read is wanted whatever fields are asked for, but
-    /// must contain the words that are.
+    /// Whether it wants a record with this body. An unreadable one is wanted whatever the fields, if it contains the words.
     pub fn takes(&self, body: &[u8]) -> bool {
         self.texts_hold(body)
             && (self.is_empty()

@@ -180,8 +180,7 @@ impl Store {
         self.open = None;
     }
 
-    /// Notes the chain's head beside the log, unless another process holds the lock: that one will note a head as new.
-    /// A failure costs a later proof, and no record.
+    /// Notes the chain's head beside the log, unless another process has the lock and will. A failure costs a later proof only.
     pub fn note_head(&mut self) {
         let Some(open) = self.open.as_ref().filter(|_| self.unnoted) else { return };
         let Ok(Some(_held)) = open.lock.try_hold() else { return };

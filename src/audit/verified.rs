@@ -1,6 +1,5 @@
-//! Verifies the log whole: record after record, against the note of its head, against a link noted elsewhere, and
-//! against the journals beside it: a session without an end must have one. Owns no
-//! SQL and no wording; what it reads is not trusted.
+//! Verifies the log whole, against the note of its head, a link noted elsewhere, and the journals beside it: a session without an
+//! end must have one. Owns no SQL and no wording; what it reads is not trusted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -19,8 +18,7 @@ pub struct Verified {
     /// The head of the part that holds, from the first record on.
     pub head: Head,
     pub broken: Option<Break>,
-    /// What follows the break, if only single records were changed or removed and all others follow from the links that
-    /// are there.
+    /// What follows the break, if only single records were changed or removed and all others follow from the links there.
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
     pub unended: Unended,

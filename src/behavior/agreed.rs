@@ -118,8 +118,7 @@ impl Agreement {
         }
     }
 
-    /// The digest that the record of this agreement has. `fingerprint` is that of the server's command line; what holds for
-    /// every server of a host program has none.
+    /// The digest that its record has. `fingerprint` is that of the server's command line; what holds for a host program has none.
     pub fn digest(&self, fingerprint: &str) -> Digest {
         let fingerprint = if self.what == What::Meta { "" } else { fingerprint };
         let mut hasher = Hasher::default();
@@ -154,8 +153,7 @@ pub fn day_of(wall: i64) -> i64 {
     wall.div_euclid(24 * 60 * 60 * 1000)
 }
 
-/// Whether what was last used on the day `used` has lapsed by the day `today`. A use in the future, by a clock that was put
-/// back, counts as one of today.
+/// Whether what was last used on the day `used` has lapsed by `today`. A use in the future, by a clock put back, is one of today.
 pub fn has_lapsed(used: i64, today: i64) -> bool {
     today.saturating_sub(used) > LAPSES_AFTER
 }

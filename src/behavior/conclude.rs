@@ -137,8 +137,7 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     Behavior { evidence, hazards, requires, ..behavior }
 }
 
-/// Whether it is proven to read by its texts: name and description each say so, the description names no other act, and the
-/// proof holds without the learned voter.
+/// Whether name and description each say that it reads, no other act is described, and the learned voter is not needed.
 pub fn is_proven_by_texts(tool: &Tool) -> bool {
     let votes = [voters::name::vote(tool), voters::description::vote(tool), Vote::silent(Source::Learned)];
     let [name, description, _] = &votes;

@@ -1,5 +1,4 @@
-//! What a task expects of the tools it uses, and how a behavior differs from it: the gate of the behavioral identity
-//! paper (section 3.3). Rules on nothing.
+//! What a task expects of the tools it uses, and how a behavior differs: the gate of the behavioral identity paper (section 3.3).
 
 use std::fmt;
 use std::str::FromStr;

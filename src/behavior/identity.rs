@@ -8,8 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::taxonomy::{Action, Mutability, OutputDomain};
 use crate::wire::digest::Digest;
 
-/// The three words. The hash is the first 16 hex characters of SHA-256 over `mutability|action|output_domain`
-/// (behavioral identity paper, section 3.1).
+/// The three words; the hash is the first 16 hex characters of SHA-256 over them, joined by `|` (paper, section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     pub mutability: Mutability,

@@ -69,8 +69,7 @@ pub enum Carried {
     Unclear,
 }
 
-/// The tool call inside a host's request, by its method and `params`; `None` where it carries none. `is_tool` says whether the
-/// server could have a tool of a name.
+/// The tool call inside a host's request. `is_tool` says whether the server could have a tool of a name.
 pub fn carried(method: &str, params: &Value, is_tool: impl Fn(&str) -> bool) -> Option<Carried> {
     let is_own = Revision::ALL.iter().any(|revision| standing(method, *revision) != Standing::Other);
     let runs_tools = !is_own && names_a_call(method);

@@ -1,7 +1,6 @@
 //! What looks like a secret: keys that name one, and spans of text that are one. Pure; replaces nothing.
 //!
-//! What they look like is data, `assets/secrets.toml`. It errs towards "secret": a word too many in the log is hidden sooner than
-//! a password kept.
+//! What they look like is data (`assets/secrets.toml`). It errs towards "secret": a hidden word costs less than a kept password.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -305,8 +304,7 @@ fn is_iban(text: &[u8]) -> bool {
     values.fold(0, |left, value| (left * if value < 10 { 10 } else { 100 } + value) % 97) == 1
 }
 
-/// Runs of at least [`PHRASE`] words of recovery phrases, with nothing between them but spaces, commas and numbers. A phrase has no
-/// word twice in a row.
+/// Runs of at least [`PHRASE`] words of recovery phrases, parted by spaces, commas and numbers. None has a word twice in a row.
 fn phrases(text: &[u8]) -> Vec<Range<usize>> {
     let (mut found, mut run, mut at) = (Vec::new(), Vec::<Range<usize>>::new(), 0);
     for word in text.split(|byte| !byte.is_ascii_alphabetic()) {

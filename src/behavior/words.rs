@@ -1,5 +1,4 @@
-//! Names and sentences cut into words, and words into base forms; phrases of whole words found in a text. Knows English morphology,
-//! not meanings.
+//! Names and sentences cut into words, base forms, phrases of whole words in a text. Knows English morphology, not meanings.
 
 use std::collections::{HashMap, HashSet};
 
@@ -63,8 +62,7 @@ pub fn pairs(section: &'static str) -> Pairs {
     section.lines().filter_map(row).flatten().collect()
 }
 
-/// The words below `[name]` in a text of `assets/words/`, up to the next such line. For constants: a name that the text does
-/// not have stops the build.
+/// The words below `[name]` in a text of `assets/words/`. For constants: a name that the text does not have stops the build.
 #[expect(clippy::panic, reason = "evaluated when the program is compiled")]
 pub const fn section(text: &'static str, name: &str) -> &'static str {
     let (bytes, mut at) = (text.as_bytes(), 0);

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use super::shape::{Shape, is_within};
 use crate::mcp::tool::Tool;
 
-/// One capability: the triple (name, argument type, result type). Two are equal when their types are, however their schemas
-/// are written.
+/// One capability: (name, argument type, result type). Two are equal when their types are, however their schemas are written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Capability {
     /// The tool's name on the wire: foreign text.
@@ -17,8 +16,7 @@ pub struct Capability {
     pub result: String,
 }
 
-/// A set of capabilities. Ordered by inclusion it is a lattice: [`Caps::meet`] is the most that both have, [`Caps::join`] the
-/// least that holds both.
+/// A set of capabilities: a lattice by inclusion, where [`Caps::meet`] is the most both have, [`Caps::join`] the least that holds both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Caps {
     /// ⊤: every capability there could be.
@@ -104,8 +102,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// What is different in `after`; names decide what is the same capability with another type. Nothing where one of them is
-    /// ⊤.
+    /// What is different in `after`, where a name tells which changed its type. Nothing where one of them is ⊤.
     pub fn between(before: &Caps, after: &Caps) -> Self {
         let (Caps::Of(before), Caps::Of(after)) = (before, after) else { return Self::default() };
         let mut difference = Self::default();

@@ -11,8 +11,7 @@ const TYPE: ShownShape = ShownShape { chars: 120, depth: 6 };
 
 /// The tool's signature on one line: `read_file(path: String, encoding: Option<Utf8 | Base64>) -> ReadFileSuccess`.
 ///
-/// Required properties are plain types, others `Option<T>`; what may be null is `T | null`. Foreign names are kept as they
-/// are: show them as such.
+/// Required properties are plain types, others `Option<T>`, nullable ones `T | null`. Foreign names stay as they are.
 pub fn signature(tool: &Tool) -> String {
     let result = match tool.output_schema {
         Some(_) => format!("{}Success", shortened(&pascal(&tool.name), MAX_NAME)),

@@ -1,8 +1,7 @@
 //! The keys of arguments that a tool's inputSchema does not declare, at any depth, each by its JSON Pointer.
 //!
-//! A schema that does not say `additionalProperties` counts as closed where it has `properties`: JSON Schema would take
-//! any key, but what a server's schema does not name, its reviewer did not see. Whatever else could allow a key does:
-//! every branch counts, whether it would hold or not.
+//! Without `additionalProperties` a schema counts as closed where it has `properties`: JSON Schema would take any key, but its
+//! reviewer did not see it. Whatever else could allow a key does: every branch counts, whether it would hold or not.
 
 use serde_json::{Map, Value};
 
@@ -214,8 +213,7 @@ impl<'a> Finder<'a> {
         }
         let beside = says;
         for branch in ["anyOf", "oneOf"].iter().filter_map(|key| schema.get(*key)?.as_array()).flatten() {
-            // Where properties are declared already, a branch only adds to them; where none are, it is all that is said
-            // of keys.
+            // Where properties are declared already, a branch only adds to them; otherwise it is all that is said of keys.
             if beside == KeyReads::Keys && branch.is_object() {
                 self.gather(branch, place, depth + 1);
             } else {

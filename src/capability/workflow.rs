@@ -29,8 +29,7 @@ pub struct Agent {
     pub servers: Vec<String>,
     /// The tools it may have, by name; without the list, all of its servers' tools.
     pub allow: Option<BTreeSet<String>>,
-    /// Whether it is also started on its own, with all that its servers have. An agent to which no other delegates
-    /// always is.
+    /// Whether it is also started on its own, with all that its servers have; one to which none delegates always is.
     #[serde(default)]
     pub starts: bool,
 }
@@ -240,8 +239,7 @@ impl<'a> Graph<'a> {
         scopes
     }
 
-    /// For each agent, the one before it on the shortest path by which the capability comes to it from an agent that
-    /// starts.
+    /// For each agent, the one before it on the shortest path by which the capability reaches it.
     fn ways(&self, capability: usize) -> Vec<Option<usize>> {
         let has = |at: usize| is_set(&self.caps[at], capability);
         let mut before = vec![None; self.names.len()];

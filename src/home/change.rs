@@ -1,5 +1,4 @@
-//! Changes the policy file: one change at a time, whole or not at all, recorded with its author, with a note for the
-//! undo. Owns no edit.
+//! Changes the policy file, one change at a time: whole or not at all, recorded with its author, with a note for the undo.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};

@@ -100,8 +100,7 @@ impl Notices {
     }
 }
 
-/// What one level says of wrapping: the command line, `[server.NAME]` or the top of `config.toml`. `None` leaves it to the
-/// next level.
+/// What one level says of wrapping: command line, `[server.NAME]` or top of `config.toml`. `None` leaves it to the next.
 #[derive(Clone, Debug, Default)]
 pub struct Level {
     pub name: Option<String>,
@@ -244,8 +243,7 @@ fn find_role(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {
     found.ok_or_else(|| ConfigError::Role { name: name.to_owned(), known })
 }
 
-/// What lies within the scope file and the role; everything if neither is given. A file that cannot be read stops the wrapper:
-/// without it more tools could be used.
+/// What lies within the scope file and the role; everything without either. An unreadable file stops the wrapper.
 fn scope(file: Option<PathBuf>, role: Option<String>, roles: Vec<Role>) -> Result<Scope, ConfigError> {
     let mut scope = Scope::default();
     if let Some(path) = file {

@@ -1,8 +1,7 @@
 //! Which policy files apply to one wrapped server, whether each is accepted, and what is new in them. Rules on no call.
 //!
-//! System, user, project (in the server's folder) and run (`--policy`). The first text that a wrapper finds in a file
-//! is taken as it is, except a project's; a missing file is an accepted empty policy. What tightens counts at once; the
-//! rest waits until it is accepted.
+//! System, user, project (in the server's folder) and run (`--policy`). The first text found in a file is taken as it is, except a
+//! project's; a missing file is an accepted empty policy. What tightens counts at once; the rest waits until it is accepted.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -169,8 +168,7 @@ impl Layers {
         ChangeTerms { file: file.display().to_string(), machine: user::machine(), text, user: user::name() }
     }
 
-    /// Accepts the text of a file, if it still is the one with this digest; with a signature, where the machine's policy asks for
-    /// signatures.
+    /// Accepts a file's text if it still has this digest; with a signature, where the machine's policy asks for one.
     ///
     /// # Errors
     /// Why nothing was accepted, with what to do.

@@ -213,11 +213,9 @@ impl Accepted {
         text_if_any(&self.copy(policy))
     }
 
-    /// Changes a policy for the operator, and accepts the result if the text before it was accepted. Otherwise all of
-    /// it waits for `rules accept`.
+    /// Changes a policy for the operator, and accepts the result if its former text was accepted; otherwise it waits.
     ///
-    /// Only the text that was written is accepted, which was made from the text that was read: what another program
-    /// writes at the same time is not.
+    /// Only the text that was written, made from the text that was read, is accepted: what others write meanwhile is not.
     pub fn with<E: From<NotKept>>(&self, policy: &Path, change: impl FnOnce() -> Result<Written, E>) -> Result<(), E> {
         let kept = self.text(policy);
         let Written { before, after } = change()?;

@@ -147,8 +147,7 @@ impl File<'_> {
         if !done.iter().all(is_kept) {
             return Err(not_meant());
         }
-        // What was wrapped before stays remembered. If the file has not changed since, we have its text without
-        // wrapping.
+        // What was wrapped before stays remembered; if the file has not changed since, its text without wrapping is known.
         let before = match &self.record {
             Some(record) if record.after == Digest::of(self.text.as_bytes()) => record.before.clone(),
             Some(record) => self.unwrap(&|project, name| record.remembers(project, name))?.text,
@@ -312,8 +311,7 @@ fn fields<'t>(text: &'t str, node: &Node) -> Option<&'t str> {
     text.get(edit::own(node)?)
 }
 
-/// The changes that give an entry its old text: from what we remember if the entry is as we left it, else from its own
-/// command line.
+/// The changes that give an entry its old text: as remembered if it is as we left it, else from its own command line.
 fn restored(text: &str, entry: &Entry<'_>, before: Option<(&Record, &Entry<'_>)>) -> Result<Vec<Splice>, Refusal> {
     let Some((record, before)) = before else { return edit::unwrap(text, entry) };
     let left = record.servers.iter().find(|one| one.is(entry.project, entry.name));

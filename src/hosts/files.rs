@@ -207,8 +207,7 @@ pub fn edit(
     Err("another program keeps changing it: close the host, and try again".into())
 }
 
-/// The files that are remembered under `records`; one may be gone. A record that cannot be read is reported when its file
-/// is edited.
+/// The files remembered under `records`; one may be gone. An unreadable record is reported when its file is edited.
 pub fn remembered(records: &Path) -> Vec<Found> {
     let entries = fs::read_dir(records).into_iter().flatten().flatten();
     let record = |entry: fs::DirEntry| read_record(&entry.path()).ok().flatten();

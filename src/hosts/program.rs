@@ -1,5 +1,4 @@
-//! Which program a host's entry starts by the name of mcp-approve: this one, another build, or one that has nothing but the
-//! name. Reads the file; runs nothing.
+//! Which program a host's entry starts by the name of mcp-approve: this one, another build, or only a namesake. Runs nothing.
 
 use std::env;
 use std::fs;

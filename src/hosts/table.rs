@@ -1,5 +1,4 @@
-//! The hosts that are known: where each keeps its lists of servers, under which keys, and how long it waits for a call. Which
-//! hosts is data, `assets/hosts.toml`.
+//! The known hosts (`assets/hosts.toml`): where each keeps its lists of servers, and how long it waits for a call.
 
 use std::sync::LazyLock;
 

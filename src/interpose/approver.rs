@@ -1,5 +1,4 @@
-//! Runs approvers: a command gets a call as JSON on stdin, and answers on stdout. After any error the operator is
-//! asked.
+//! Runs approvers: a command gets a call as JSON on stdin, and answers on stdout. After any error the operator is asked.
 
 use std::time::Instant;
 

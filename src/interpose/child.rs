@@ -1,5 +1,4 @@
-//! The server's process: started in a group of its own, ended with its whole group. It is asked, then gets SIGTERM, then
-//! SIGKILL; under four seconds.
+//! The server's process, ended with its whole group: it is asked, then gets SIGTERM, then SIGKILL; under four seconds.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -55,9 +54,8 @@ impl SpawnError {
 }
 
 impl Child {
-    /// Starts a server: stdin and stdout piped, stderr, folder and environment as ours, with `environment` added; the
-    /// guardian knows its group before it runs, and `core` is its limit on core files; `reported` is told when a child has ended.
-    /// `command` is not empty.
+    /// Starts a server with `environment` added to ours, stdin and stdout piped. The guardian knows its group before it runs, `core`
+    /// limits its core files, `reported` is told when a child has ended. `command` is not empty.
     ///
     /// # Errors
     /// [`SpawnError`] when it cannot be run.

@@ -1,7 +1,6 @@
 //! Looks at what a call would touch, on a thread of its own and within a budget: the loop never waits for a disk.
 //!
-//! Links are followed name by name, as opening the path would, so that a link to nowhere leads to where a write through it
-//! would go.
+//! Links are followed name by name, as opening the path would, so that a link to nowhere leads where a write would go.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, Metadata};

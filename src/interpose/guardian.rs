@@ -51,9 +51,8 @@ impl Guardian {
         }
     }
 
-    /// Lets a command name its own process as the group between its fork and its exec, so that no moment is unwatched,
-    /// and take the limit on core files that we were given instead of ours.
-    /// The command must be started as the leader of its own group, while this guardian lives.
+    /// Lets a command name its process as the group between fork and exec, so that no moment is unwatched, and takes our own former
+    /// limit on core files. The command must lead its own group, and start while this guardian lives.
     pub fn enlist(&self, command: &mut Command, core: CoreLimit) {
         let pipe = self.pipe.as_raw_fd();
         // SAFETY: the closure runs between fork and exec and calls only setrlimit, getpid and write, which are safe there.
@@ -195,13 +194,11 @@ impl CoreLimit {
     }
 }
 
-/// Lets no other process of this user read this one's memory or act as its debugger, and no crash write it to disk.
-/// Returns the limit on core files as it was.
+/// Lets no other process of this user read or debug this one, and no crash write it to disk. Returns the former core limit.
 ///
-/// On Linux by the "dumpable" mark, which ends with the next exec, so that the wrapped server is left as it would be
-/// without us, and everywhere by a limit of zero on core files, which lasts: it is restored for a server. Only the soft
-/// limit is set, which can be raised again. If the system refuses, only this protection is lost: it is not part of
-/// assurance level 0, which an agent with a shell defeats anyway.
+/// On Linux by the "dumpable" mark, which ends with the next exec, and everywhere by a soft limit of zero on core files, which is
+/// restored for a server. If the system refuses, only this protection is lost: it is not part of assurance level 0, which an agent
+/// with a shell defeats anyway.
 pub fn keep_memory_private() -> CoreLimit {
     #[cfg(target_os = "linux")]
     {

@@ -66,8 +66,7 @@ impl LongLine {
         Self { state: State::Held { line: Vec::new(), limit }, bytes: 0 }
     }
 
-    /// Takes the next piece, passing on what need not be held. `judge` decides by the envelope where the line goes:
-    /// once it is too long to hold, and at its end.
+    /// Takes the next piece, passing on what need not be held; `judge` decides by the envelope where a long line goes.
     pub fn push(&mut self, piece: &[u8], last: bool, host: &mut Host, judge: impl Fn(&Gist) -> Way) {
         self.bytes += piece.len() as u64;
         match &mut self.state {

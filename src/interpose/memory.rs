@@ -6,8 +6,7 @@
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LARGE: libc::c_int = 64 << 10;
 
-/// Makes all threads share one heap, without large pieces. Otherwise each gets its own, mostly unused: the threads rarely
-/// work at once.
+/// Makes all threads share one heap: otherwise each gets its own, mostly unused, since they rarely work at once.
 pub fn share_heap() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: changes settings of the allocator, which any thread may do at any time.
@@ -27,10 +26,8 @@ pub fn give_back() {
     }
 }
 
-/// Unmaps the program's own pages. Those that are still used are mapped again at their next use, from the system's
-/// cache. Call it at the end of each part of the start whose code is not needed again: the command line is read, the
-/// log is open, a first call is recorded. A quarter of the pages is only there for that, and on a busy machine calls
-/// may come before any timer.
+/// Unmaps the program's own pages; those still used are mapped again from the system's cache. Call it when a part of the start is
+/// over (command line read, log open, first call recorded): a quarter of the pages is only for that, and timers may come too late.
 pub fn unmap_program() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {

@@ -1,6 +1,5 @@
-//! What a wrapper says of itself: rare one-line notices, on stderr, which hosts keep as the server's log and show to no person,
-//! and on the desktop, at most one a minute that a call waits; and our own diagnostics, a file per day in the state folder,
-//! never a standard stream.
+//! What a wrapper says of itself: rare one-line notices on stderr, which hosts keep as the server's log, and on the desktop at most
+//! one a minute that a call waits; and our own diagnostics, a file per day in the state folder.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -67,8 +66,7 @@ impl Waiting {
     }
 }
 
-/// Rings a terminal's bell, which draws nothing. Where there is none, or the terminal stops whoever writes to it from the
-/// background, it stays silent.
+/// Rings a terminal's bell; silent where there is none, or where it stops whoever writes from the background.
 fn ring(terminal: &Path) {
     let flags = OFlags::NOCTTY | OFlags::NONBLOCK;
     let opened = OpenOptions::new().write(true).custom_flags(flags.bits().cast_signed()).open(terminal);

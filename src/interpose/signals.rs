@@ -110,8 +110,7 @@ unsafe fn pid_of(info: &libc::siginfo_t) -> libc::pid_t {
     info.si_pid
 }
 
-/// Whether the wrapper itself started a child and waits for it (the inline console's editor): such a child is in our
-/// process group, and no process of the server is.
+/// Whether the wrapper itself waits for a child (the inline console's editor): it is in our group, no process of the server is.
 fn is_of_our_own(pid: libc::pid_t) -> bool {
     // SAFETY: both only ask for a number.
     unsafe { libc::getpgid(pid) == libc::getpgrp() }

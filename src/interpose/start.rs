@@ -74,8 +74,7 @@ pub enum StartError {
 /// How many descriptors a wrapper takes with its server, its log and a console or two.
 const NEEDED: usize = 32;
 
-/// Wraps a server until it or the host ends; returns the exit code. `beside` runs on a separate thread: the console of
-/// `--inline`.
+/// Wraps a server until it or the host ends; returns the exit code. `beside` is the console of `--inline`, on its own thread.
 ///
 /// # Errors
 /// [`StartError`]: nothing was relayed then.
@@ -104,8 +103,7 @@ pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + '
     ended
 }
 
-/// Fails if the wrapper would run out of descriptors half-way: the runtime would panic, beside a server that was
-/// started already.
+/// Fails if the wrapper would run out of descriptors half-way: the runtime would panic beside a started server.
 fn there_is_room() -> io::Result<()> {
     let probe = std::fs::File::open("/dev/null")?;
     let mut probes = Vec::with_capacity(NEEDED);

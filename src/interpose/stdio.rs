@@ -1,5 +1,4 @@
-//! Pipes and sockets as non-blocking ends for the loop: our own stdin and stdout, and the server's. What could not be written
-//! yet waits here, in order.
+//! Pipes and sockets as non-blocking ends for the loop. What could not be written yet waits here, in order.
 //!
 //! Not tokio's stdin, which is a blocking thread. Files, which epoll refuses, never block and are used as they are.
 
@@ -94,8 +93,7 @@ fn own(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     Ok(fcntl_dupfd_cloexec(fd, 3)?)
 }
 
-/// Lets a pipe that carries results hold more: fewer turns between its two ends. Optional: anything that is not a pipe,
-/// or may not grow, stays as it is.
+/// Lets a pipe that carries results hold more, for fewer turns between its ends. What may not grow stays as it is.
 #[cfg(target_os = "linux")]
 pub fn widen(pipe: impl AsFd) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};

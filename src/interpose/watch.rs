@@ -94,8 +94,7 @@ impl Watch {
         (next.at, next.pause) = (pause, pause);
     }
 
-    /// A thread added files, and then looked at them. New ones are looked at again: their first report may have come
-    /// before this.
+    /// A thread added files and looked at them. They are looked at again: their first report may have come before.
     pub fn added(&mut self, now: u64, added: Added) {
         let pause = self.pause(added.is_reported);
         let next = self.next(added.files);

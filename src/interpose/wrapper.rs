@@ -1,5 +1,4 @@
-//! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order.
-//! Owns no decision: the gate makes them all.
+//! The wrapper's loop: bytes, time, consoles and the log go in as events; effects are performed in order. The gate decides.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -441,8 +440,7 @@ impl Wrapper {
 }
 
 impl Wrapper {
-    /// What the server left of a line when it ended: passed on as it is, unless the host could take it for the answer to a
-    /// call that is held.
+    /// What the server left of a line when it ended: passed on, unless the host could take it for an answer to a held call.
     pub(super) fn server_tail(&mut self, long: Option<LongLine>, cutter: Cutter) {
         let way = way(&self.gate);
         if let Some(line) = long {

@@ -1,6 +1,5 @@
 //! The console's side of the link: finds every wrapper of this user, reads from all, writes to one at a time. Or only asks what
-//! waits there, without becoming a console: that request is not recorded, and the asker does not count as attached. No
-//! tokio.
+//! waits there: such an asker does not count as attached, and is not recorded. No tokio.
 
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -54,8 +53,7 @@ impl Clients {
         Ok(Self { tell, watcher: Some(watcher), ended })
     }
 
-    /// Sends a message to the wrapper of a session. Only the wrapper's answer shows that it arrived; a wrapper that is
-    /// gone is reported as [`ClientEvent::Trouble`].
+    /// Sends a message to the wrapper of a session. Only its answer shows that it arrived; a gone one is [`ClientEvent::Trouble`].
     pub fn send(&self, session: &str, message: &FromConsole) -> Result<(), LinkError> {
         let (session, line) = (session.to_owned(), line(message)?);
         self.tell.send(WatcherJob::Send { session, line }).map_err(|_| LinkError::Ended)

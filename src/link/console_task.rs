@@ -1,5 +1,4 @@
-//! The task that owns a wrapper's consoles: accepts them, reads them, keeps their queues. The only messages that it
-//! makes itself are refusals.
+//! The task that owns a wrapper's consoles: accepts and reads them, keeps their queues. Its only own messages are refusals.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -312,8 +311,7 @@ enum Put {
     LetGo,
 }
 
-/// What is still to be written to one console: bounded, so that a console that does not read costs little. Its writer ends when
-/// this is dropped and all is written.
+/// What is still to be written to one console: bounded, so a slow one costs little. The writer ends when this is dropped.
 ///
 /// Much may wait for a console that does read, and a flood of held calls must not keep the operator out. So a new
 /// console is sent them one at a time (the writer reports when one is written), and a console is disconnected only when

@@ -61,8 +61,7 @@ impl Record {
         self.above.iter().cloned().chain([own]).collect()
     }
 
-    /// This record underneath an outer one. A server can serve any record for its own process, so a record can only
-    /// narrow what those above it leave.
+    /// This record underneath an outer one. A server can serve any record, so a record can only narrow what those above leave.
     #[must_use]
     pub fn under(self, outer: Self) -> Self {
         let mut above = outer.chain();
@@ -207,8 +206,7 @@ const NAME: &str = "mcp-approve";
 /// that name. Call it before memory is kept private, or the system refuses.
 pub fn take_name() {
     if cfg!(target_os = "linux") {
-        // If this fails, only a wrapper whose file is renamed and whose socket was removed is taken for another
-        // program.
+        // If this fails, only a wrapper whose file was renamed and whose socket was removed is taken for another program.
         let _ = fs::write("/proc/self/comm", NAME);
     }
 }

@@ -63,8 +63,7 @@ fn check_above(run: &Path) -> Result<(), LinkError> {
         if owner != me() && owner != 0 && owner != UNMAPPED {
             return Err(LinkError::Foreign { path, owner });
         }
-        // A sticky folder such as /tmp lets only the owner rename what is in it. Group-writable folders are common
-        // where every user has a private group.
+        // In a sticky folder such as /tmp only the owner renames; group-writable ones are common where each user has an own group.
         if mode & 0o002 != 0 && mode & 0o1000 == 0 {
             return Err(LinkError::Loose { path, mode, hint: "o-w" });
         }
@@ -114,8 +113,7 @@ impl NameClaim {
     }
 }
 
-/// Puts a listening socket in its place, readable for no other process from its first moment; `draft` is where it is
-/// prepared.
+/// Puts a listening socket in its place, readable for no other process from the first; it is prepared at `draft`.
 pub(super) fn listen(socket: &Path, draft: &Path) -> Result<UnixListener, LinkError> {
     let failed = |source| LinkError::Socket { path: socket.to_owned(), source };
     check_length(draft)?;

@@ -1,8 +1,7 @@
 //! The wrapper's side of the link: accepts consoles, receives their messages and sends ours. Decides on no call.
 //!
-//! [`Server`] is a handle; the consoles themselves live in one task (`console_task`) on the wrapper's own thread.
-//! Nothing here waits for a console: one that does not read first gets no activity, and is disconnected when too much
-//! piles up.
+//! [`Server`] is a handle; the consoles live in one task (`console_task`). Nothing here waits for a console: one that does not read
+//! gets no activity, and is disconnected when too much piles up.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -71,8 +70,7 @@ impl Server {
         }
     }
 
-    /// As [`Server::send`], and [`FromConsoles::Shown`] comes once the message is written: for large or many messages,
-    /// so that only one waits at a time.
+    /// As [`Server::send`]; [`FromConsoles::Shown`] comes once it is written, so that only one of many large messages waits.
     pub fn show(&self, console: ConsoleId, message: &FromWrapper) {
         if let Some(line) = said(message) {
             self.command(TaskCommand::Put(console, line, Then::Tell));

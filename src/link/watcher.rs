@@ -1,5 +1,4 @@
-//! The console's threads: one scans the folder, opens connections and writes to them, and one for each wrapper reads its lines
-//! and passes them to the console.
+//! The console's threads: one scans the folder, connects and writes, and one for each wrapper reads its lines.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -257,8 +257,7 @@ pub fn of_host(content: &[u8]) -> Vec<String> {
     at(content, "/params/capabilities").as_ref().map(features).unwrap_or_default()
 }
 
-/// Whether the host says in its `initialize` that it shows forms: `elicitation` with `form` in it, or empty, as the
-/// first revision with elicitation says it.
+/// Whether the host shows forms, by its `initialize`: `elicitation` with `form` in it, or empty, as the first revision has it.
 pub fn shows_forms(content: &[u8]) -> bool {
     has_forms(at(content, "/params/capabilities").as_ref())
 }
@@ -284,8 +283,7 @@ pub fn makes_tasks(content: &[u8]) -> bool {
     at(content, "/result/capabilities/tasks/requests/tools/call").is_some_and(|said| said.is_object())
 }
 
-/// An answer to `initialize` that says `tools.listChanged`, every other byte as it was; `None` where it has no tools, or cannot be
-/// read strictly.
+/// An answer to `initialize` that says `tools.listChanged`, every other byte as it was; `None` without tools or strict JSON.
 pub fn with_list_changes(line: &Line) -> Option<Line> {
     at(line.content(), "/result/protocolVersion")?;
     rename::with_member(line, &["result", "capabilities", "tools"], "listChanged", "true")

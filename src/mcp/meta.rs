@@ -1,5 +1,4 @@
-//! Which keys of a call's `_meta` the protocol or a known host puts there, and which are new. Owns the table of known keys, not
-//! what follows from a new one.
+//! Which keys of a call's `_meta` the protocol or a known host puts there, and which are new. Owns the table of known keys.
 
 use serde_json::Value;
 
@@ -120,8 +119,7 @@ pub fn is_trace(text: &str) -> bool {
     text.split('-').map(str::len).eq([2, 32, 16, 2]) && text.split('-').all(is_hex)
 }
 
-/// Whether a text is a list of `name=value`, as W3C has it for what a trace carries: without space within, quotes and control
-/// characters.
+/// Whether a text is a list of `name=value`, as W3C has it for what a trace carries: no spaces, quotes, control characters.
 fn is_pairs(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_graphic() && !b"\"\\`$<>(){}|&".contains(&byte);
     let is_pair = |pair: &str| pair.contains('=') && pair.bytes().all(is_part);

@@ -1,5 +1,4 @@
-//! Requests other than `tools/call`, of the host and of the server: which of them can be held, which a revision has, and what one
-//! is about. Owns no judgement.
+//! Requests other than `tools/call`: which can be held, which a revision has, and what one is about. Owns no judgement.
 
 use std::borrow::Cow;
 
@@ -113,9 +112,8 @@ pub fn target(params: &Value) -> Option<&str> {
     named.or_else(|| params.get("messages")?.as_array()?.last()?.pointer("/content/text")?.as_str())
 }
 
-/// What rules see of a request as its arguments: its `params`, and for the address of a file also its `path`, so that a
-/// rule can say `under`. A `path` that the caller wrote beside an address is dropped: it could name another file than
-/// is read.
+/// What rules see of a request as its arguments: its `params`, and for a file's address its `path`, so that a rule can say `under`. A
+/// `path` that the caller wrote beside an address is dropped: it could name another file than is read.
 pub fn arguments(mut params: Value) -> Value {
     if let Some(fields) = params.as_object_mut()
         && let Some(uri) = fields.get("uri")
@@ -153,8 +151,7 @@ fn is_alike(text: &str, word: &str) -> bool {
     text == word || fold::shadows(text, &[word])
 }
 
-/// The decoded path in a `file:` address of this machine. `None` where readers differ on what the path is: some end it
-/// at `?` and `#`, some do not.
+/// The decoded path in a `file:` address of this machine; `None` where readers differ, as on `?` and `#`.
 pub fn path_of(uri: &str) -> Option<String> {
     let scheme = uri.get(..5)?;
     let rest = uri.get(5..).filter(|_| scheme.eq_ignore_ascii_case("file:"))?;

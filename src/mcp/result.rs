@@ -13,8 +13,7 @@ pub enum Answer {
         is_error: bool,
         structured: Option<Value>,
     },
-    /// The server needs more (2026-07-28): a retry continues this call. `state` is the JSON token of
-    /// `requestState`, `inputs` the sorted keys of `inputRequests`.
+    /// The server needs more (2026-07-28). `state` is the JSON token of `requestState`, `inputs` the sorted keys of `inputRequests`.
     InputRequired {
         state: Option<String>,
         inputs: Vec<String>,

@@ -1,6 +1,5 @@
-//! A tool as its server describes it, and pages of them: read, and cut by the bytes. Everything in it is the server's word:
-//! untrusted. Cutting reads strictly, so that any parser in the host finds the same tools; the bytes that stay are the bytes
-//! received.
+//! A tool as its server describes it, and pages of them: read, and cut by the bytes. All of it is untrusted. Cutting reads
+//! strictly, so that any host's parser finds the same tools; the bytes that stay are the bytes received.
 
 use std::ops::Range;
 
@@ -38,8 +37,7 @@ pub struct Tool {
     pub definition: Value,
 }
 
-/// MCP's tool annotations; `None` where the server did not say. Defaults are the specification's:
-/// not read-only, destructive, not idempotent, open world.
+/// MCP's tool annotations; `None`: not said. Defaults: not read-only, destructive, not idempotent, open world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Annotations {
     pub read_only: Option<bool>,

@@ -77,8 +77,7 @@ impl PinStore {
         Ok(removed)
     }
 
-    /// Everything kept for the server of this fingerprint, or for every server; and what holds for every server. In the order
-    /// in which it was agreed to.
+    /// Everything kept for the server of this fingerprint, and what holds for every server, in the order it was agreed to.
     pub fn agreed(&self, fingerprint: Option<&str>) -> Result<Vec<Kept>, PinsError> {
         let sql =
             format!("SELECT {COLUMNS} FROM agreed WHERE ?1 IS NULL OR fingerprint IN (?1, '') ORDER BY since, digest");

@@ -1,8 +1,6 @@
-//! The fingerprint of a server's command line, of the files that it names to be run, and of the environment that decides what
-//! they run. Reads files; judges nothing.
+//! The fingerprint of a command line, of the files that it runs, and of the environment that decides what they run.
 //!
-//! What a program loads besides (its modules, its packages) is not looked at: of a package only the version in the
-//! command line counts.
+//! What a program loads besides is not looked at: of a package only the version in the command line counts.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -110,8 +108,7 @@ fn without_mounts(value: &str) -> String {
     })
 }
 
-/// The words of a command line for people, and for a file: a secret is hidden if it is the word after its flag, or
-/// anywhere within a word.
+/// The words of a command line for people and files: a secret is hidden behind its flag, and anywhere within a word.
 fn without_secrets(command: &[OsString]) -> Vec<String> {
     const HIDDEN: &str = "(hidden)";
     let mut is_secret = false;

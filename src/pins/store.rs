@@ -23,8 +23,7 @@ use crate::mcp::tool::Tool;
 
 const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
 const VERSION: i64 = 5;
-/// How soon after the first tool was seen a session still counts as the server's first, in milliseconds: a host may
-/// start a server several times at once.
+/// For how many milliseconds sessions count as the server's first: a host may start a server several times at once.
 const START: i64 = 60_000;
 /// From version 1 to 2, and so on.
 const UPGRADES: [&str; 4] = [
@@ -245,8 +244,7 @@ impl PinStore {
         })
     }
 
-    /// Keeps a definition that is new or changed. The trusted one stays trusted until a review, or is replaced by this
-    /// one if both say the same.
+    /// Keeps a definition that is new or changed. The trusted one stays so until a review, or until one that says the same.
     pub fn keep(&mut self, launch: &Launch, update: &PinUpdate, now: i64) -> Result<(), PinsError> {
         self.write(|change| {
             let (tool, pin) = (&update.tool, &update.pin);

@@ -1,7 +1,6 @@
 //! Changes one rule in the text of a policy and keeps everything else: comments, order, white space. Owns no file.
 //!
-//! The result is only text: the caller asks `parse` whether it is a policy before writing it. [`EditError`] says why a text
-//! cannot be changed so.
+//! The result is only text: the caller has it read before it is written. [`EditError`] says why a text cannot be changed so.
 
 use std::collections::{BTreeMap, BTreeSet};
 

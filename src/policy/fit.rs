@@ -190,8 +190,7 @@ pub fn is_about_results(rule: &Rule, (server, tool): (&str, &str), identity: Ide
     differs(rule, (rules_name(server), None, tool), identity, |_| false, now).is_none()
 }
 
-/// The first that does not hold of what a rule says of the time, of names and of an identity; `is_shown` says which actions the
-/// arguments show beside the identity's.
+/// The first thing a rule says of time, names and identity that does not hold; `is_shown` has the actions that arguments show.
 fn differs(
     rule: &Rule,
     (server, method, tool): (&str, Option<&str>, &str),

@@ -200,8 +200,7 @@ impl Imported {
         }
     }
 
-    /// Drops each allow that a left-out entry may have narrowed there, or that an ask or a deny covers here, and names
-    /// it.
+    /// Drops, and names, each allow that a left-out entry may have narrowed there, or that an ask or a deny covers here.
     fn drop_what_cannot_loosen(&mut self) {
         let left_out = std::mem::take(&mut self.stricter);
         let narrowed = |one: &CarriedEntry| {

@@ -215,8 +215,7 @@ fn strictest(one: Given, other: Given) -> Given {
     }
 }
 
-/// Joins two states of one file: the stricter of each default. A default that only one of them gives counts only if it
-/// is stricter than the built-in one.
+/// Joins two states of one file: the stricter of each default. One that only one state gives counts if it tightens the built-in.
 fn both(was: Given, is: Given) -> Given {
     let built_in = Given::default().completed();
     fn one<T: Ord + Copy>(was: Option<T>, is: Option<T>, built_in: T) -> Option<T> {

@@ -1,7 +1,6 @@
 //! Rules made from a call: scopes from "this exact call" to "this tool", as text to be written. Writes nothing.
 //!
-//! [`proposals`] gives the scopes, the narrowest first; [`Proposal::text`] the rule. Each is read back and matches the
-//! call it was made from, or it is not offered.
+//! [`proposals`] gives the scopes, the narrowest first. Each rule is read back and matches its own call, or it is not offered.
 
 use serde_json::{Map, Value};
 
@@ -102,8 +101,7 @@ impl Proposal {
         }
     }
 
-    /// What it covers, in the words of its scope; for a request other than a call, `this method` stands for
-    /// `this tool`.
+    /// What it covers, in the words of its scope; for other requests `this method` stands for `this tool`.
     pub fn says(&self) -> String {
         let says = self.scope.says();
         if self.rule.method.is_empty() { says } else { says.replace("this tool", "this method") }

@@ -1,12 +1,10 @@
-//! Past calls as the log has them: what a policy would say of them now, and which rules would have saved questions. Reads no
-//! log.
+//! Past calls: what a policy would say of them now, and which rules would have saved questions. Reads no log.
 //!
 //! Records hold no secrets, so a condition on a value that was replaced or cut cannot be decided: where such a rule would
 //! change the answer, the answer is [`Answer::Undecided`].
 //!
-//! Candidates for rules are what [`maker`](super::maker) makes of each question; they are taken one by one, each time the one
-//! that saves the most questions not saved yet, where a wide scope counts for less than a narrow one. None ever covers a
-//! call that was denied.
+//! Each question gives candidates ([`maker`](super::maker)); the one that saves most of what is not saved yet is taken next, and a
+//! wide scope counts for less. None covers a call that was denied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -193,8 +191,7 @@ pub fn replay<'c>(policy: &Policy, calls: &'c [PastCall], now: i64) -> Replay<'c
     found
 }
 
-/// Gives each call the ruling that this policy would give it now, where that is known: a replay of another policy then tells
-/// them apart. The oldest call is first.
+/// Gives each call the ruling of this policy, where that is known, to compare with a replay of another. The oldest is first.
 pub fn ruled_by(policy: &Policy, calls: &mut [PastCall], now: i64) {
     let policy = without_expired(policy, now);
     let mut recent = Recent::default();

@@ -1,5 +1,4 @@
-//! The tool capability profile: side effects, idempotence, costs. Its tags are made by `tags`; what was observed of a tool is
-//! in the log.
+//! The tool capability profile: side effects, idempotence, costs. `tags` makes its tags; what was observed is in the log.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -72,8 +71,7 @@ impl Author {
     }
 }
 
-/// What a tool can do, as a role would name it. What its server declares, at the definition's top or in `_meta`, makes it no
-/// safer than it was found to be.
+/// What a tool can do, as a role would name it. What its server declares makes it no safer than it was found to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     pub side_effects: SideEffects,
@@ -156,9 +154,8 @@ impl Profile {
     }
 }
 
-/// What the tool's declared profile requires of whoever uses it: `required_entitlements` at its top or in `_meta`. The
-/// server's word can only tighten: an entry that is not a string is required as its JSON text, so that only `*` grants
-/// it.
+/// What the tool's `required_entitlements` (at its top or in `_meta`) require of whoever uses it. The server's word can only
+/// tighten: an entry that is not a string is required as its JSON text, so that only `*` grants it.
 pub fn required(tool: &Tool) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     declared(tool, "required_entitlements").into_iter().map(text).collect()

@@ -1,5 +1,4 @@
-//! Roles: which tools a person or agent may use, by capability tags and entitlements. Used by `--role` and `tools search`; no
-//! rule names one.
+//! Roles: which tools a person or agent may use, by capability tags and entitlements. No rule names one.
 
 use serde::{Deserialize, Serialize};
 

@@ -311,8 +311,7 @@ impl Policy {
         self.signed != Required::Never || self.rules.iter().any(|rule| !rule.terms.is_plain())
     }
 
-    /// Whether some request other than a call could be asked about, denied or counted by a rule, or asked about for want of
-    /// a usable file.
+    /// Whether a rule, or the lack of a usable file, could have some request other than a call asked about, denied or counted.
     pub fn restricts_methods(&self) -> bool {
         let restricts = |rule: &Rule| rule.holds_requests() && !rule.method.is_empty();
         !self.allows_count || self.rules.iter().any(restricts)

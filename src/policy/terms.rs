@@ -47,8 +47,7 @@ impl ApprovalTerms {
         Self { approvals: self.approvals.max(other.approvals), signers, by: self.by.max(other.by) }
     }
 
-    /// Whether one approval by any operator is enough, as without these terms. Others need signatures: only they tell people
-    /// apart.
+    /// Whether one approval by any operator is enough. Other terms need signatures: only they tell people apart.
     pub fn is_plain(&self) -> bool {
         *self == Self::default()
     }

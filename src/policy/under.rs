@@ -22,8 +22,7 @@ pub struct Roots {
 /// What is known of where paths lead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Paths {
-    /// Nothing was asked: `under` goes by the words alone. For examples in a file and for calls of the past; never for a
-    /// call that may run.
+    /// Nothing was asked, `under` goes by the words alone: for examples and past calls, never for a call that may run.
     #[default]
     Words,
     /// By the text of the argument, or the absolute folder of a rule: the absolute path with every link followed. `None`
@@ -73,8 +72,7 @@ impl Folder {
 
     /// Whether `path` is the folder or something in it: by its words, and by where it leads, where that was looked up.
     ///
-    /// The two must agree, without a link below the folder; else it is undecided. So a link out of the folder matches no
-    /// allow, and a link into it does match a deny.
+    /// Both must agree, without a link below the folder; else it is undecided: a link out matches no allow, a link in matches a deny.
     pub fn holds(&self, path: &str, roots: &Roots) -> Holds {
         if !is_plain(path) {
             return Holds::Undecided;
@@ -99,8 +97,7 @@ impl Folder {
         if by_words == leads && (leads == Holds::No || is_straight()) { leads } else { Holds::Undecided }
     }
 
-    /// Whether an argument of a call lies in the folder, however the server may read it: where another argument may be its
-    /// base, below that as well.
+    /// Whether an argument lies in the folder, however the server may read it: below every other argument that may be its base too.
     pub fn holds_argument(&self, path: &str, name: &str, arguments: &Value, roots: &Roots) -> Holds {
         let readings = base::readings(arguments, name, path).unwrap_or_default();
         Holds::of_every(readings.iter().map(|path| self.holds(path, roots)))

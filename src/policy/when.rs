@@ -130,8 +130,7 @@ pub(super) fn argument<'a>(arguments: &'a Value, arg: &str) -> Option<&'a Value>
     if arg.is_empty() || arg.starts_with('/') { arguments.pointer(arg) } else { arguments.get(arg) }
 }
 
-/// Whether a key on the way to an argument folds to one of its name without being it: a server that reads keys without
-/// regard to case could take that one.
+/// Whether a key on the way to an argument only folds to its name: a server that ignores case could take that one.
 fn is_shadowed(arguments: &Value, arg: &str) -> bool {
     let shadows = |value: &Value, name: &str| {
         value.as_object().is_some_and(|fields| fields.keys().any(|key| fold::shadows(key, &[name])))
@@ -197,8 +196,7 @@ impl Test {
     }
 }
 
-/// Whether two values are the same, part by part; numbers by their value. Values of different types are not unequal: servers
-/// convert `"5"` and `5` as they like.
+/// Whether two values are the same, part by part. Different types are not unequal: servers convert `"5"` and `5` as they like.
 pub(super) fn same(wanted: &Value, value: &Value) -> Holds {
     match (wanted, value) {
         (Value::Array(wanted), Value::Array(items)) if wanted.len() == items.len() => {
@@ -286,8 +284,7 @@ impl PartialOrd for Decimal {
 }
 
 impl Predicate {
-    /// `exactly 2 arguments`, `path is under ~/scratch`: what it says, in words; as the file has it where it is none of
-    /// the forms known here.
+    /// `exactly 2 arguments`, `path is under ~/scratch`: what it says; as the file has it where the form is not known here.
     pub fn words(&self) -> String {
         let table = toml::from_str::<Table>(&format!("p = {}", self.text)).ok();
         let said = table.as_ref().and_then(|table| table.get("p")?.as_table()).and_then(said);

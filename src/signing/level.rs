@@ -8,8 +8,7 @@ use crate::signing::grade::{Grade, Required};
 use crate::signing::signers::{EntryKey, InForce};
 use crate::signing::statement::NAMESPACE;
 
-/// What protects the verdicts on a machine, by its own policy and list: the grade of the weakest key that may sign at
-/// any time, and for which calls one must.
+/// What protects the verdicts on a machine: the grade of the weakest key that may sign, and for which calls one must.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Level {
     pub grade: Grade,

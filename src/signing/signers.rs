@@ -182,8 +182,7 @@ impl Signers {
         Err(why)
     }
 
-    /// Checks that a key belongs to one person: all its lines for this namespace, also those of another time, have the same single
-    /// name.
+    /// Checks that a key belongs to one person: all its lines for this namespace, whatever their time, have one name.
     ///
     /// # Errors
     /// [`MayNotSign::SeveralNames`] names the first line that lets it sign under another name too.
@@ -199,8 +198,7 @@ impl Signers {
         Ok(())
     }
 
-    /// Whether a line of a key, for any namespace and time, names a user of this machine: `mara`, `Mara@…`, `mara+x@…`, or a pattern
-    /// for one of these.
+    /// Whether a line of a key names a user of this machine: `mara`, `Mara@…`, `mara+x@…`, or a pattern for one of these.
     pub fn is_of_user(&self, key: &PublicKey, user: &str) -> bool {
         let user = user.to_lowercase();
         self.of_key(key).flat_map(|entry| entry.principals.text().split(',')).any(|name| {

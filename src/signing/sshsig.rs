@@ -178,8 +178,7 @@ pub fn key_blob(word: &str, base64: &str) -> Result<Vec<u8>, Unreadable> {
     }
 }
 
-/// The Base64 of an armored signature on one line, without its armor: as the log keeps it, which hides what is between BEGIN and
-/// END. Empty for what is not armored.
+/// An armored signature's Base64 on one line, without the armor, whose inside the log hides. Empty for what is not armored.
 pub fn unarmored(armored: &str) -> String {
     armored.lines().skip_while(|line| *line != BEGIN).skip(1).take_while(|line| *line != END).collect()
 }

@@ -75,8 +75,7 @@ pub struct Signer {
     pub presence: Presence,
 }
 
-/// A statement whose signature is good, by a key that might sign when it was made. Not yet a verdict on a call that waits:
-/// [`SignedVerdict::accept`] makes it one.
+/// A statement with a good signature, not yet a verdict on a call that waits: [`SignedVerdict::accept`] makes it one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attested {
     evidence: Evidence,

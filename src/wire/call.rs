@@ -1,5 +1,4 @@
-//! A request that can be held and parsed strictly, with the parts the gate judges: a `tools/call`, or another one that rules
-//! are about. Owns no judgement.
+//! A request that can be held, parsed strictly: a `tools/call`, or another that rules are about. Owns no judgement.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -131,9 +130,8 @@ impl Call {
         self.origin
     }
 
-    /// The method of a request other than `tools/call`: then [`Self::name`] is the method too, and the arguments are `params`.
-    /// Of several requests inside one answer, all their methods; then the arguments are the object that holds the
-    /// requests.
+    /// The method of a request other than `tools/call`, which is its [`Self::name`] too; its `params` are the arguments. For several
+    /// requests inside one answer: all their methods, and the object that holds them.
     pub fn method(&self) -> Option<&str> {
         self.parts.method.as_deref()
     }
@@ -264,8 +262,7 @@ impl Call {
 
     /// Whether this call carries exactly the state that a server asked to have back (multi-round-trip retries).
     ///
-    /// `token` is the JSON token the server wrote, `None` where it gave no state. Hosts decode and write anew, so the
-    /// decoded texts are compared, not the spellings.
+    /// `token` is the JSON token the server wrote, `None` for no state. Hosts write anew, so the decoded texts are compared.
     pub fn carries_state(&self, token: Option<&str>) -> bool {
         let decoded = |token: &str| serde_json::from_str::<String>(token).ok();
         match (self.request_state_text(), token) {

@@ -1,5 +1,4 @@
-//! The one door to sha2 and blake3: digests of lines, definitions, records and long answers. Owns no policy about what is
-//! hashed.
+//! The one door to sha2 and blake3: digests of lines, definitions, records and long answers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,8 +62,7 @@ pub struct StreamDigest([u8; 32]);
 /// What BLAKE3 hashes at its full speed: sixteen of its chunks side by side.
 const BLOCK: usize = 16 << 10;
 
-/// Hashes what streams past, in whole blocks: pieces end anywhere, and what begins within a chunk is hashed one chunk after
-/// the other, at a third of the speed.
+/// Hashes what streams past in whole blocks: begun within a chunk, they would be hashed one after the other, three times slower.
 #[derive(Clone, Default)]
 pub struct StreamHasher {
     blocks: blake3::Hasher,

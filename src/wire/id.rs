@@ -10,8 +10,7 @@ const SAFE: i64 = 1 << 53;
 /// A longer token is no id: what is remembered of unanswered requests stays bounded, and no host's id comes near.
 const MOST: usize = 1024;
 
-/// A request id. `1` and `"1"` differ; `"a"` and `"\u0061"` are the same id written twice. To clone one allocates nothing:
-/// every table that a call is in has its id.
+/// A request id. `1` and `"1"` differ; `"a"` and `"\u0061"` are one. Cloning allocates nothing: many tables have each id.
 #[derive(Clone, Debug)]
 pub struct Id {
     /// The decoded text of a string; `None` for an integer, whose token is canonical.

@@ -1,5 +1,4 @@
-//! The requests that a server puts inside a result or a notification (`inputRequests`, 2026-07-28), read strictly. Owns no
-//! judgement.
+//! The requests that a server puts inside a result or a notification (`inputRequests`, 2026-07-28), read strictly.
 
 use std::ops::Range;
 

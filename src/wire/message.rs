@@ -1,5 +1,4 @@
-//! Cuts a byte stream into lines, and sorts a line: a call, something that passes, or something refused. Owns the caps, and the
-//! grammar of what a host may send.
+//! Cuts a byte stream into lines, and sorts each: a call, something that passes, or refused. Owns caps and the host's grammar.
 
 use super::call::{Call, Origin, Parts};
 use super::envelope::{self, AnyMember, Envelope, IdMember, Params, Read, TextMember};
@@ -241,8 +240,7 @@ pub(super) fn judge(message: &Envelope<'_>) -> Result<Message, &'static str> {
     }
 }
 
-/// Whether a laxer server could take a method for a call: by another case or form, by trimming it, or because its text
-/// ends for it at a NUL.
+/// Whether a laxer server could take a method for a call: by case or form, by trimming, or because a NUL ends it.
 fn resembles_call(method: &str) -> bool {
     let head = method.split('\0').next().unwrap_or_default();
     let bare = head.trim_matches(|c: char| c.is_whitespace() || c.is_control());
@@ -357,8 +355,7 @@ const SHADOWED: &str = "a key of `params` or `_meta` differs from a protocol key
 pub enum Piece<'a> {
     /// A whole line, buffered.
     Line(Line),
-    /// A line that outgrew the host's cap; all of it was dropped. `head` is its first 4 KiB, `bytes` its
-    /// length; neither counts the `\n`.
+    /// A line beyond the host's cap, dropped. `head` is its first 4 KiB, `bytes` its length without the `\n`.
     Overlong { head: Vec<u8>, bytes: u64 },
     /// A server line outgrew the threshold: what was buffered of it so far. [`Piece::More`] follows.
     Start(Vec<u8>),

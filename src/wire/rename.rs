@@ -1,5 +1,4 @@
-//! The same message under another id, progress token or task id: one JSON token is replaced, every other byte stays as it was
-//! received.
+//! The same message under another id, progress token or task id: one JSON token is replaced, every other byte stays.
 
 use std::ops::Range;
 
@@ -20,8 +19,7 @@ pub fn with_param(line: &Line, member: &str, token: &str) -> Option<Line> {
     replaced(line, span(line.content(), &["params", member]).ok().flatten()?, token)
 }
 
-/// A message with another text at the end of a path of keys; `None` where it cannot be read strictly, or the text there is not
-/// `from`.
+/// A message with another text at the end of a path of keys; `None` where it is not strict JSON, or the text is not `from`.
 pub fn with_text(line: &Line, path: &[&str], from: &str, to: &str) -> Option<Line> {
     let span = span(line.content(), path).ok().flatten()?;
     let text: String = serde_json::from_slice(line.content().get(span.clone())?).ok()?;
@@ -31,8 +29,7 @@ pub fn with_text(line: &Line, path: &[&str], from: &str, to: &str) -> Option<Lin
     replaced(line, span, &serde_json::Value::from(to).to_string())
 }
 
-/// A message whose object at the end of a path of keys has this member; `None` where it cannot be read strictly, or has no object
-/// there.
+/// A message whose object at the end of a path has this member; `None` where it is not strict JSON, or has no object there.
 pub fn with_member(line: &Line, path: &[&str], member: &str, token: &str) -> Option<Line> {
     let content = line.content();
     let object = span(content, path).ok().flatten()?;

@@ -94,8 +94,7 @@ pub fn progress(token: &str, progress: u32, message: &str) -> Line {
     ))
 }
 
-/// Our own `elicitation/create` to the host. The first revision that has it knows no `mode`. It names the task that it is about,
-/// where the call became one.
+/// Our `elicitation/create` to the host, without `mode`, which the first revision does not know. It names the call's task.
 pub fn elicit(id: &str, message: &str, task: Option<&str>) -> Line {
     let meta =
         task.map(|task| format!(r#""_meta":{{"{RELATED}":{{"taskId":{}}}}},"#, quoted(task))).unwrap_or_default();
@@ -126,8 +125,7 @@ pub fn cancelled(id: &str, reason: &str) -> Line {
 
 /// Our own `tools/list`, under our own string id; `meta` (an object's text) in the stateless era.
 ///
-/// A progress token in `meta` is left out: it belongs to the host's own request, and the server's progress on ours
-/// would be taken for progress on that.
+/// A progress token in `meta` is left out: progress on our request would be taken for progress on the host's own.
 pub fn list_tools(id: &str, cursor: Option<&str>, meta: Option<&str>) -> Line {
     let mut params = serde_json::Map::new();
     if let Some(cursor) = cursor {

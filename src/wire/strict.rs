@@ -107,8 +107,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Walks the next value, which must be an object: `found` takes each key, decoded, and may read its value. A value that
-    /// it leaves is skipped.
+    /// Walks the next value, an object: `found` takes each decoded key, and may read its value; one that it leaves is skipped.
     pub fn members(
         &mut self,
         mut found: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), Fault>,

@@ -76,8 +76,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// The task that a request or a notification is about, by its `params`, and whether its host takes tasks (2026-07-28); `None`
-/// where it names none.
+/// The task that a message is about, by its `params`, and whether its host takes tasks (2026-07-28); `None` for none.
 pub fn named(content: &[u8]) -> Option<(String, bool)> {
     #[derive(Deserialize)]
     struct Message {
@@ -122,8 +121,7 @@ pub fn declares(meta: &Value) -> bool {
     extension.is_some_and(Value::is_object)
 }
 
-/// For how long a call asks to be kept as a task, in milliseconds (0: it does not say), by the text of its member `task`;
-/// `None` where it asks for none.
+/// For how many milliseconds a call asks to be kept as a task (0: it does not say), by its member `task`; `None` for none.
 pub fn requested(task: &str) -> Option<u64> {
     let task: Value = serde_json::from_str(task).ok()?;
     task.as_object().map(|task| task.get("ttl").and_then(Value::as_u64).unwrap_or_default())

@@ -1,5 +1,4 @@
-//! The file of the index beside the log: its tables and nothing of their meaning. It is rebuilt whenever it is not as
-//! expected, so its errors are only traced.
+//! The file of the index beside the log: its tables, not their meaning. It can be rebuilt, so its errors are only traced.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -17,8 +16,7 @@ const VERSION: i64 = 3;
 const APPLICATION: i64 = 0x6d63_7069;
 /// How long to wait while another reader fills it. After that, a reader goes on without it.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How many words there may be; records with further ones are always looked at. A log of foreign names could add words
-/// without end.
+/// How many words there may be; records with further ones are always looked at. Foreign names could add words without end.
 const MOST: i64 = 100_000;
 const NOTE: &str =
     "INSERT INTO note (name, text) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET text = excluded.text";
@@ -122,8 +120,7 @@ impl IndexDb {
         Ok(found.collect::<Result<_, _>>()?)
     }
 
-    /// Adds the records from `first` on, `None` for one that cannot be read, and a note with them; does nothing if another
-    /// reader was quicker.
+    /// Adds the records from `first` on (`None`: cannot be read) and a note with them, unless another reader was quicker.
     pub fn add(&mut self, first: u64, lines: &[Option<Line>], note: (&str, &str)) -> Result<(), Unusable> {
         let adding = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         if last(&adding)? + 1 != signed(first) {

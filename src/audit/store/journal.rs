@@ -1,8 +1,7 @@
 //! A wrapper's own file: entries are committed here before anything follows from them, and folded into the log soon after.
 //!
-//! No other process opens it while its wrapper lives: SQLite holds its exclusive lock from before the first entry on, so a
-//! commit takes no lock, no shared memory and no look at the disk. One that has grown is replaced by a new one, and removed
-//! once all of it is in the log.
+//! No other process opens it while its wrapper lives: SQLite holds its exclusive lock, so a commit takes no lock and no shared
+//! memory. One that has grown is replaced, and removed once all of it is in the log.
 //!
 //! The database stays as it was made, empty: entries are in the write-ahead log alone.
 //!
@@ -102,8 +101,7 @@ impl Unsynced {
 }
 
 impl Journal {
-    /// Makes a journal in this folder. The caller holds the lock of the log until SQLite's is in place, so that no other
-    /// process takes the file for a dead wrapper's.
+    /// Makes a journal. The caller holds the log's lock until SQLite's is in place, so that nobody takes it for a dead wrapper's.
     pub(super) fn create(folder: &Path, writer: Writer, _held: &Held) -> Result<Self, StoreError> {
         let path = path_of(folder, &writer);
         place::prepare(&path)?;
@@ -248,9 +246,8 @@ pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
 /// What the database of a journal is called while it is removed, since the log has all of it.
 const FOLDED: &str = "folded";
 
-/// Removes a journal of which the log has every entry. First it gets another name: whoever finds the rest of a removal that
-/// was cut off knows that nothing is lost. The write-ahead log is emptied before it goes: if its name outlives that of the
-/// database, it is not taken for lost entries.
+/// Removes a journal that the log has whole. It is renamed first: the rest of a removal that was cut off is no loss. The
+/// write-ahead log is emptied before it goes: if it outlives the database, it is not taken for lost entries.
 pub(super) fn remove(path: &Path) {
     // What cannot be removed is folded by the next process that opens the log.
     let folded = path.with_extension(FOLDED);
@@ -290,8 +287,7 @@ pub struct JournalFile {
     pub(super) wal: File,
     /// Whether the disk has the database and its name: the write-ahead log is worth nothing without them.
     rooted: AtomicBool,
-    /// Whether a sync has failed. The system reports that once and then marks the lost pages as clean: no later sync is
-    /// worth anything.
+    /// Whether a sync has failed: the system reports that once and marks lost pages as clean, so no later sync is worth anything.
     has_failed: AtomicBool,
 }
 
@@ -308,8 +304,7 @@ impl JournalFile {
         self.identity.is_some() && place::identity(&self.path) == self.identity
     }
 
-    /// Syncs the database, its name and that of its folder, unless the disk has them: a sync of entries is then one of the
-    /// write-ahead log alone.
+    /// Syncs the database, its name and that of its folder once: a sync of entries is then one of the write-ahead log alone.
     ///
     /// # Errors
     /// Why the disk may not have them. The journal takes no entry any more that has to be synced.

@@ -1,8 +1,7 @@
 //! What dead wrappers left: their journals are found beside the log, checked, folded into it and removed. A journal
 //! that was changed, or that the disk never had whole, is folded up to the damage, noted in the log, and kept aside.
 //!
-//! A wrapper is dead when no process holds SQLite's lock on its journal. We only check that under the lock of the log,
-//! under which journals are also made.
+//! A wrapper is dead when nobody holds SQLite's lock on its journal: checked under the log's lock, under which journals are made.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -256,8 +255,7 @@ fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreErro
     })
 }
 
-/// Whether a part of the database is missing: it is shorter than it says, or a page begins with a zero, which SQLite never
-/// writes.
+/// Whether a part of the database is missing: it is too short, or a page begins with a zero, which SQLite never writes.
 fn is_incomplete(path: &Path) -> bool {
     let mut bytes = Vec::new();
     // A database as it was made has three pages.

@@ -1,9 +1,8 @@
 //! The head of the chain as it was last synced, noted beside the log (`audit.head`): with it, `log verify` finds that
 //! the log was removed, replaced or cut off at its end. Owns no record, and judges nothing.
 //!
-//! It is noted when the log is synced or moved out of the write-ahead log, so what came in the last moment before a
-//! death may be missing from it. It does not reveal someone who removes or rewrites both files: that takes a head that
-//! is kept where they cannot write.
+//! It is noted when the log is synced, so the last moment before a death may be missing from it. It does not reveal someone who
+//! rewrites both files: that takes a head kept where they cannot write.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -54,8 +53,7 @@ fn parse(text: &str) -> Option<Head> {
     Some(Head { seq: seq.parse().ok()?, link })
 }
 
-/// Notes the head of the log at `path`. The caller holds the lock. An earlier note stays if the log no longer has that
-/// head: the note is the proof of the loss.
+/// Notes the head of the log at `path`, under its lock. An earlier note that the log no longer has stays: it proves the loss.
 pub(super) fn note(db: &Connection, path: &Path) -> Result<(), StoreError> {
     let head = last(db).map_err(|fault| fault.of(path))?;
     let is_known = match read(path) {

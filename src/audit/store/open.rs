@@ -1,5 +1,4 @@
-//! Opens the databases of the log: how SQLite is set up, what a file that is there already holds, and what SQLite's own errors
-//! mean for the log.
+//! Opens the databases of the log: how SQLite is set up, what a file already holds, what SQLite's errors mean for the log.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -106,9 +105,8 @@ pub(super) fn examine(db: &Connection) -> Result<Contents, Fault> {
 
 pub(super) fn set_up(db: &Connection) -> Result<(), Fault> {
     let contents = examine(db)?;
-    // A fold touches about as many pages as the cache holds; what does not fit is written early. The cache is given in
-    // pages: SQLite would convert bytes by the old page size. fullfsync is for macOS, whose fsync leaves the data in
-    // the drive's cache.
+    // A fold touches about as many pages as the cache holds; the rest is written early. Given in pages: SQLite would convert bytes by
+    // the old page size. fullfsync is for macOS, whose fsync leaves the data in the drive's cache.
     db.execute_batch(&format!(
         "PRAGMA page_size={PAGE}; PRAGMA cache_size=16; PRAGMA fullfsync=ON; PRAGMA synchronous=NORMAL;
          PRAGMA wal_autocheckpoint=0"

@@ -182,8 +182,7 @@ impl Reader {
     }
 }
 
-/// Opens a log that no one can be writing, in a folder where SQLite cannot put its shared memory (a copy on a
-/// read-only medium).
+/// Opens a log that no one can be writing, where SQLite cannot put its shared memory (a copy on a read-only medium).
 fn still(path: &Path) -> Option<Result<(Connection, Contents), Fault>> {
     let wal = std::fs::metadata(place::beside(path, "-wal"));
     if wal.is_ok_and(|wal| wal.len() > 0) {

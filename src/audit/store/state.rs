@@ -1,5 +1,4 @@
-//! The open log: entries of a journal into the table, linked to its last record, and how far each journal is in it.
-//! Owns no lock; the caller holds it.
+//! The open log: entries of journals go into the table, linked to its last record. The caller holds the lock.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

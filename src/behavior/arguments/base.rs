@@ -114,8 +114,7 @@ fn base(name: &str, text: &str) -> BaseHint {
     }
 }
 
-/// Whether a place outside of the starting folder is given as an option's or a variable's value: `-C/etc`, `-xC/etc`,
-/// `--git-dir ~/x`, `-d@/etc/x`, `HOME=../x`.
+/// Whether an option or a variable gives a place outside of the starting folder: `-xC/etc`, `--git-dir ~/x`, `HOME=../x`.
 fn has_option_of_elsewhere(text: &str) -> bool {
     let is_options = text.starts_with('-');
     let is_elsewhere = |value: &str| leads(value.trim_matches(['"', '\'', '@'])) != Leads::Below;

@@ -67,8 +67,7 @@ fn named_by(arguments: &Value, is_path: fn(&str, PathHint) -> bool) -> Named {
     named
 }
 
-/// Shows every value to `see`, in order and from the top: its JSON Pointer, and the nearest name. The items of a list have the
-/// name of the list.
+/// Shows every value to `see`, from the top: its JSON Pointer, and the nearest name, which items have from their list.
 pub fn visit<'v>(
     value: &'v Value,
     name: &'v str,

@@ -83,8 +83,7 @@ fn plainer(path: &str) -> Cow<'_, str> {
     plain
 }
 
-/// The text with its percent escapes decoded until none are left; `None` where that shows a control character, or takes
-/// more rounds than any program would make.
+/// The text with all percent escapes decoded; `None` where that shows a control character, or takes more rounds than programs make.
 pub fn decoded(text: &str) -> Option<String> {
     let mut plain = text.to_owned();
     for _ in 0..4 {

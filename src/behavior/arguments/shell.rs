@@ -83,8 +83,7 @@ pub fn read_words(words: &[&str]) -> Meaning {
     Meaning::runs(head(&words.join(" ")), says)
 }
 
-/// Whether a text that may be anything is plainly a command that destroys, or gives somebody control of the machine. A
-/// text of too many commands counts as one.
+/// Whether a text is plainly a command that destroys or gives somebody control, or has too many commands to be read.
 pub fn plainly_changes(text: &str) -> bool {
     text.len() <= MAX_BYTES
         && ranked(text).is_none_or(|commands| commands.iter().any(|(_, ranked)| ranked.rank >= Rank::Destroys))
@@ -115,8 +114,7 @@ fn head(text: &str) -> String {
     text.chars().take(80).collect()
 }
 
-/// Cuts a line into simple commands; `None` where it is too long. Substitutions (`$(…)`, backquotes) are commands of their
-/// own, also inside quotes.
+/// Cuts a line into simple commands; `None` where it is too long. Substitutions are commands of their own, also inside quotes.
 fn cut(text: &str) -> Option<Vec<Command>> {
     if text.len() > MAX_BYTES {
         return None;
@@ -270,8 +268,7 @@ impl ShellCutter<'_> {
 }
 
 const WORDS: &str = include_str!("../../../assets/words/shell.txt");
-/// Rank; programs; words of which one must be behind them, where there are any; what is said of that. The first row that fits
-/// is taken.
+/// Rank; programs; words of which one must be behind them, if there are any; what is said of that. The first row that fits counts.
 const RISKY: &str = section(WORDS, "risky");
 
 words! {

@@ -215,8 +215,7 @@ impl<'a> ArgumentReader<'a> {
         words.is_some_and(|words| is_one && self.command_of_words(at, &words))
     }
 
-    /// Reads a program and its arguments side by side: `{ command: "rm", args: ["-rf", "/"] }`. Returns the keys that
-    /// it read as one command.
+    /// Reads `{ command: "rm", args: ["-rf", "/"] }` as one command; returns the two keys.
     fn command_with_words(&mut self, fields: &Map<String, Value>) -> Option<[&'static str; 2]> {
         let words = ["args", "argv", "arguments"].into_iter().find_map(|key| Some((key, fields.get(key)?.as_array()?)));
         let program = ["command", "cmd", "program", "executable"]

@@ -1,5 +1,4 @@
-//! Hazards in a tool's definition: text that addresses the model, praise that lures it, text that cannot be seen, secrets that it
-//! says it returns (`definition.txt`).
+//! Hazards in a tool's definition: text that addresses or lures the model, hidden text, secrets that it returns (`definition.txt`).
 //!
 //! Every string is read: titles, descriptions, names and defaults of parameters, enum values.
 

@@ -38,8 +38,7 @@ static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEYS).ok());
 const KEYS: &str =
     "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|AGE-SECRET-KEY-1[0-9A-Z]{20}|PuTTY-User-Key-File-[0-9]";
 
-/// Fits every answer that [`brought`] finds something in: hardly any answer has to be read. A letter that is written as an
-/// escape could be any.
+/// Fits every answer that [`brought`] finds something in, and few others. A letter written as an escape could be any.
 static PERHAPS: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
     let longest = |phrase: &'static str| phrase.split([' ', '*']).max_by_key(|word| word.len()).unwrap_or_default();
     let words: BTreeSet<String> = definition::instructions().map(longest).map(regex::escape).collect();
@@ -48,8 +47,7 @@ static PERHAPS: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Whether a call says that it takes something out of this machine: it sends, it runs a program, its tool reaches into
-/// an open world, or it names an address.
+/// Whether a call takes something out of this machine: it sends, runs a program, reaches an open world, or names an address.
 pub fn leaves(action: Action, tool: Option<&Tool>, arguments: &Value) -> bool {
     const NAMES: &str = "url urls uri uris host hosts hostname endpoint domain link links webhook recipient recipients";
     if matches!(action, Action::Send | Action::Execute)

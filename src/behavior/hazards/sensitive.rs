@@ -1,5 +1,4 @@
-//! Finds the first place in a text where secrets are kept: a file, a table, a variable, a service. Which places is data,
-//! `assets/sensitive.toml`.
+//! Finds the first place in a text where secrets are kept: a file, a table, a variable, a service (`assets/sensitive.toml`).
 //!
 //! One pass reads the text as it is. Only a text with an escape, a detour, a pattern or an address pays for more. A pattern *tells* a name
 //! when it fits it, and does not fit a nameless one of the same shape: `.s*` tells `.ssh`, `*.json` tells no file in particular. What
@@ -17,9 +16,8 @@ use unicode_normalization::{UnicodeNormalization, is_nfkc};
 use crate::behavior::wildcards::{Wildcard, matches};
 use crate::behavior::words::among;
 
-/// How many bytes of one call's texts are read for more than their words: in other spellings, as patterns, as
-/// addresses. A bound, because letters beyond ASCII grow to as much as eighteen times their length when they are
-/// normalized.
+/// How many bytes of one call's texts are read for more than their words. A bound, because letters beyond ASCII grow to as much as
+/// eighteen times their length when they are normalized.
 pub const BUDGET: usize = 256 << 10;
 
 /// What a text was found to name.
@@ -293,8 +291,7 @@ fn is_metadata_of_six(address: Ipv6Addr) -> bool {
         || matches!((parts[0], parts[1]), (0xfd00, 0xec2) | (0xfd20, 0xce))
 }
 
-/// How many components of patterns are held against the names, and how many alternatives one pattern may have: a text with more is
-/// not ordinary, and asks.
+/// How many components of patterns are compared with names, and how many alternatives one may have; a text with more asks.
 const MOST: usize = 10_000;
 const MOST_ALTERNATIVES: usize = 64;
 /// A longer pattern with alternatives is not written out, in bytes.

@@ -99,8 +99,7 @@ fn web(rest: &str) -> Address {
     Address::To(host)
 }
 
-/// A host as it is agreed to: lower case, without a dot at its end; with its port where it is local. `None` where programs
-/// may read it differently.
+/// A host as it is agreed to: lower case, no dot at its end, its port where it is local. `None` where programs read it differently.
 fn host(authority: &str) -> Option<String> {
     let (name, port) = match authority.rsplit_once(':') {
         Some((name, port)) if !name.ends_with(']') || authority.starts_with('[') => (name, port),
@@ -130,9 +129,8 @@ fn is_local(host: &str) -> bool {
         || matches!(last, "local" | "localhost" | "internal" | "lan" | "home" | "corp" | "test" | "arpa")
 }
 
-/// Whether a path or query holds a word that changes something: `/users/5/delete`, `?transfer=1`. The title of an article
-/// (`how-to-delete-a-branch`) has more words than an act; a document (`.html`) is only named, and what is behind `#` stays
-/// with the client.
+/// Whether a path or query holds a word that changes something: `/users/5/delete`, `?transfer=1`. A title (`how-to-delete-a-branch`)
+/// has more words than an act, a document (`.html`) is only named, and what is behind `#` stays with the client.
 fn changes(plain: &str) -> bool {
     const MOST: usize = 3;
     let is_act = |part: &str| {

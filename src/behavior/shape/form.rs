@@ -273,8 +273,7 @@ pub(super) enum StatementForm {
     Sources { head: String, all: Vec<String> },
 }
 
-/// Reads a text as a statement. `spoken` are the languages that the tool or the key names; `dialect` is one that our list of
-/// well-known servers names.
+/// Reads a text as a statement in the languages that tool or key names, and in the dialect that our list of servers names.
 pub(super) fn statement(text: &str, spoken: Languages, dialect: Option<Dialect>) -> StatementForm {
     if graphql::begins(text) {
         let found = graphql::read(text);

@@ -1,5 +1,4 @@
-//! Places: which files may be read unasked, and what a path that lies elsewhere asks for. Looks at no disk: the shell says
-//! where paths lead.
+//! Places: which files may be read unasked, and what a path elsewhere asks for. Looks at no disk: the shell says where paths lead.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -147,8 +147,7 @@ fn asks_only(words: &[String], verb: Verb) -> bool {
             || words.iter().skip(1).take(8).any(|word| among(word, const { section(WORDS, "asked") })))
 }
 
-/// Whether the sentence only repeats the name, as frameworks generate it. "Gets the order" does not: the ending and the
-/// article show that its first word is a verb.
+/// Whether the sentence only repeats the name, as frameworks write it; "Gets the order" has an ending and an article of its own.
 pub(super) fn repeats(sentence: &str, name: &[String]) -> bool {
     let known = |word: &String| name.iter().any(|said| said == word || said.strip_suffix('s') == Some(word));
     words::of_name(sentence).iter().all(known)
@@ -234,8 +233,7 @@ fn parameters(schema: &Value, description: &str) -> Parameters {
     found
 }
 
-/// A parameter that names who receives something, or carries what would be written; under a verb of these that looks at texts,
-/// content is only looked at.
+/// A parameter that names a receiver, or carries what would be written; under these verbs, content is only looked at.
 fn written_with(schema: &Value, verbs: &[String; 2]) -> Option<String> {
     let properties = schema.get("properties")?.as_object()?;
     let plain = |name: &str| words::of_name(name).join("_");

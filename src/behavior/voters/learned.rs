@@ -103,8 +103,7 @@ fn has_known_verb(tool: &Tool) -> bool {
     name::of_name(&words::of_name(&tool.name)).says != Says::Silent || !description::opened(tool).verb.is_empty()
 }
 
-/// What a definition says besides the verb that its name and its description open with, as the model knows it: each word with
-/// the place where it is said, each once.
+/// What a definition says besides the verb of its name and description, as the model knows it: each word with its place, once.
 pub fn features(tool: &Tool) -> Vec<String> {
     let named = name::of_name(&words::of_name(&tool.name)).verb;
     let opened = description::opened(tool).verb;

@@ -12,9 +12,8 @@ const HEAD: &str = include_str!("../../../assets/head.cs");
 
 const ERROR: &str = include_str!("../../../assets/error.cs");
 
-/// What makes a call impossible without its guardrail (capability lattice, section 8.3). The section's `internal`
-/// protects nothing within one assembly: here only running the guardrail makes the evidence, which serves one call,
-/// once.
+/// What makes a call impossible without its guardrail (capability lattice, section 8.3): only running the guardrail makes the
+/// evidence, which serves one call, once. The section's `internal` protects nothing within one assembly.
 const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
 
 const UNION: &str = include_str!("../../../assets/union.cs");

@@ -185,8 +185,7 @@ impl<'a> Reader<'a> {
         (!read.is_empty()).then(|| union(read))
     }
 
-    /// The type of what a local `$ref` names: `#` or `#/a/pointer`. Nothing is fetched. A recursive one becomes a named
-    /// definition.
+    /// The type that a local `$ref` (`#`, `#/a/pointer`) names; nothing is fetched. A recursive one becomes a named definition.
     fn referred(&mut self, reference: &str, depth: usize) -> Type {
         let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
         let Some(target) = target else { return Type::Any };

@@ -16,8 +16,7 @@ use crate::policy::reading::{Reading, globs};
 use crate::policy::rule::ToolGlob;
 
 const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];
-/// Where programs are found: an approver's own, and those it starts. The host chooses its own PATH, and an agent can
-/// put programs in it.
+/// Where approvers and what they start are found: the host chooses its own PATH, and an agent can put programs in it.
 pub const PATH: &str = "/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin:/usr/bin:/bin:/usr/sbin:/sbin";
 /// How long an approver may take, unless its table says otherwise.
 const TIMEOUT: Duration = Duration::from_secs(10);

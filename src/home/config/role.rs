@@ -1,5 +1,4 @@
-//! `[roles.NAME]` and `[tools.NAME]` in `config.toml`: what roles beside the built-in ones may use, and what tools
-//! require.
+//! `[roles.NAME]` and `[tools.NAME]` in `config.toml`: what more roles may use, and what tools require.
 
 use std::ops::Range;
 

@@ -1,10 +1,8 @@
 //! Which well-known package a command line runs, where that is certain enough to look up its reviewed identities.
 //!
-//! Reviewed identities hold for exactly the reviewed definitions, so a forged name gives an attacker little: whoever
-//! can put other code under this name (in `node_modules`, on Python's path or in an image) and repeat a reviewed
-//! definition word for word already runs code here at every start, without any call. But a package must not borrow the
-//! list of another that the command line does not run: so with any option that is not known to be harmless, the package
-//! is not certain.
+//! Reviewed identities hold for exactly the reviewed definitions, so a forged name gives an attacker little: whoever puts other code
+//! under it and repeats a definition word for word already runs code here without any call. But a package must not borrow the list of
+//! another: so with any option that is not known to be harmless, the package is not certain.
 
 use super::is_plain;
 use super::runner::{KNOWN, is_python};

@@ -293,8 +293,7 @@ impl Folder {
         tell(&self.to_loop, What::Lost { why });
     }
 
-    /// Closes the journals that get no more entries: from now on they are folded from their files by the next process
-    /// that opens the log, and no longer from memory.
+    /// Closes the journals that get no more entries: the next process that opens the log folds them from their files.
     fn close(&mut self) {
         let closed: Vec<_> = self.retired.extract_if(.., |journal| journal.file().is_in_place()).collect();
         let is_closed = |part: &JournalPart| closed.iter().any(|journal| journal.writer() == part.writer());
@@ -322,8 +321,7 @@ impl Folder {
         })
     }
 
-    /// Makes a journal for the loop. Its database and name, without which no later sync is worth anything, are synced
-    /// here, where no caller waits.
+    /// Makes a journal for the loop, and syncs its name here, where no caller waits: no later sync is worth anything without.
     fn hand_out(&mut self) {
         let opens = self.log.is_none();
         match self.journal() {

@@ -1,5 +1,4 @@
-//! Reports of changed files: from Linux (inotify(7)); on other systems there are none, and files are polled. Owns which file
-//! systems are known to report all changes.
+//! Reports of changed files by inotify(7) on Linux; elsewhere files are polled. Owns which file systems report all changes.
 
 use std::ffi::OsString;
 
@@ -31,8 +30,7 @@ mod linux {
 
     use crate::interpose::watch::reporter::Mark;
 
-    /// File systems that only this system's kernel writes, by their number in statfs(2): ext2 to ext4, xfs, btrfs, f2fs, zfs,
-    /// bcachefs, tmpfs, ramfs, overlayfs.
+    /// File systems that only this kernel writes, by statfs(2): ext2 to ext4, xfs, btrfs, f2fs, zfs, bcachefs, tmpfs, ramfs, overlayfs.
     const LOCAL: [u32; 9] = [
         0xEF53, 0x5846_5342, 0x9123_683E, 0xF2F5_2010, 0x2FC1_2FC1, 0xCA45_1A4E, 0x0102_1994, 0x8584_58F6, 0x794C_7630,
     ];

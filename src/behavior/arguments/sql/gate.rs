@@ -96,8 +96,7 @@ fn changes(cut: Cut<'_>, at: usize) -> bool {
     !(excused || named)
 }
 
-/// That a grammar reads the text as one query: its dialect's, or, where none is known, that of some dialect, and no other
-/// reads it as something else.
+/// That the dialect's grammar reads the text as one query; without a dialect, that some grammar does, and none otherwise.
 fn is_query(text: &str, dialect: Option<Dialect>) -> Result<(), Doubt> {
     let mut understood = false;
     for one in Dialect::ALL.iter().filter(|one| dialect.is_none_or(|dialect| dialect == **one)) {
@@ -139,8 +138,7 @@ pub(super) fn relations(text: &str, dialect: Dialect) -> Option<Vec<String>> {
 
 fn parsed(text: &str, dialect: Dialect) -> Option<Vec<Statement>> {
     let grammar = grammar(Some(dialect));
-    // Tokens without locations save the time to format error messages: most errors come from alternatives that the
-    // parser only tries.
+    // Tokens without locations save the time to format errors: most come from alternatives that the parser only tries.
     let mut tokens = Vec::with_capacity(text.len() / 2);
     let placeless = |token: TokenWithSpan| TokenWithSpan::wrap(token.token);
     Tokenizer::new(grammar, text).tokenize_with_location_into_buf_with_mapper(&mut tokens, placeless).ok()?;
@@ -155,8 +153,7 @@ fn asks(query: &Query) -> Result<(), Doubt> {
     if is_read && query.locks.is_empty() { Ok(()) } else { Err(Doubt::unknown("a query that changes or locks rows")) }
 }
 
-/// The gravest change that begins anywhere in the text: in a bracket, behind a semicolon, or, where the dialect may be
-/// T-SQL, behind a whole operand.
+/// The gravest change that begins anywhere: in a bracket, behind a semicolon, or, in what may be T-SQL, behind an operand.
 pub(super) fn gravest(cut: Cut<'_>, dialect: Option<Dialect>) -> Option<Doubt> {
     let unparted = matches!(dialect, None | Some(Dialect::MsSql));
     let begins = |at: usize| {
@@ -284,8 +281,7 @@ pub(super) fn qualified(cut: Cut<'_>, at: usize) -> String {
     name
 }
 
-/// Whether a function is known to only compute, or to read what it names. In another schema than the system's own a name can
-/// mean anything.
+/// Whether a function is known to only compute, or to read what it names. In a schema of others a name can mean anything.
 fn is_known(cut: Cut<'_>, at: usize, dialect: Option<Dialect>) -> bool {
     let of_system = || at == 2 || at > 2 && !cut.is_sign(at - 3, b'.');
     let is_own = at == 0
@@ -325,8 +321,7 @@ fn acts(name: &str) -> bool {
 /// Words of the languages but SQLite's that may be before a bracket, and are no functions.
 static OPENERS: List = LazyLock::new(|| section(WORDS, "openers").split_whitespace().collect());
 
-/// Functions that only compute, the same in every dialect that has them: none writes, locks, waits, sends, sets, or reads a
-/// file; none runs a text as a statement.
+/// Functions that only compute in every dialect that has them: none writes, locks, waits, sends, sets, reads files or runs a text.
 static FUNCTIONS: List = LazyLock::new(|| {
     let lists = ["aggregates", "numbers", "texts", "times", "values", "documents", "sets", "catalogue", "places"];
     lists.iter().flat_map(|name| section(WORDS, name).split_whitespace()).collect()

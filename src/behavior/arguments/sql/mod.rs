@@ -26,8 +26,7 @@ pub struct SqlStatement {
     pub weight: Weight,
 }
 
-/// The fingerprints that one text has in any of the dialects, and where the dialect is unknown; none where it cannot be
-/// cut into tokens.
+/// The fingerprints of one text in each dialect and in none; empty where it cannot be cut into tokens.
 pub fn fingerprints(text: &str) -> Vec<String> {
     let dialects = Dialect::ALL.iter().copied().map(Some).chain([None]);
     let found: BTreeSet<String> = dialects.filter_map(|dialect| read(text, dialect).meaning.fingerprint).collect();
@@ -148,8 +147,7 @@ fn several(cut: Cut<'_>, many: &[Cut<'_>], dialect: Option<Dialect>) -> SqlState
     }
 }
 
-/// Whether a text that may be words to search for is plainly a changing statement: two words side by side begin one, or it
-/// begins as an update and has a `set`.
+/// Whether words to search for are plainly a changing statement: two side by side begin one, or it is an update with a `set`.
 pub fn plainly_changes(text: &str) -> bool {
     static BEGINS_A_CHANGE: LazyLock<Pairs> = LazyLock::new(|| pairs(section(WORDS, "begins-a-change")));
     let text = text.to_ascii_lowercase();

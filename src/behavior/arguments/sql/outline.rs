@@ -8,8 +8,7 @@ use crate::behavior::arguments::reading::Weight;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::among;
 
-/// One statement with our line on it: `DELETE on users without WHERE`, `SELECT on users, orders`. Names are as written. `doubt` is why
-/// it is not shown to be a read.
+/// One statement with our line on it: `DELETE on users without WHERE`. `doubt` is why it is not shown to be a read.
 pub(super) fn statement(cut: Cut<'_>, dialect: Option<Dialect>, doubt: Option<Doubt>) -> SqlStatement {
     const RIGHTS: &str = "GRANT REVOKE DENY SHUTDOWN KILL RECONFIGURE ATTACH DETACH BACKUP RESTORE";
     let at = verb(cut);

@@ -1,5 +1,4 @@
-//! Cuts SQL into tokens with `sqlparser`'s own tokenizer, and refuses texts that some program could cut otherwise. Knows whose SQL it
-//! is; judges no statement.
+//! Cuts SQL into tokens with `sqlparser`'s own tokenizer, and refuses what some program could cut otherwise. Judges no statement.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -262,8 +261,7 @@ fn kind(token: &Read, raw: &str, dialect: Option<Dialect>) -> Option<TokenKind> 
 /// What ends a line for some program.
 const ENDS: [char; 5] = ['\r', '\0', '\u{b}', '\u{c}', '\u{85}'];
 
-/// Whether a quoted name is read by all alike. Where it is unknown whose quotes they are, nothing may be in them that could be
-/// read as code.
+/// Whether a quoted name is read by all alike. Where it is unknown whose quotes they are, it must hold nothing like code.
 fn is_clear_name(raw: &str, dialect: Option<Dialect>) -> bool {
     let inside = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
     let is_plain =

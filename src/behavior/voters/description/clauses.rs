@@ -258,8 +258,7 @@ pub fn unexplained(tool: &Tool) -> Option<String> {
     })
 }
 
-/// Whether a description is read to its end, and names no act beside the verb that it opens with: not even one that it denies,
-/// or speaks of as done by somebody else.
+/// Whether a description is read to its end and names no act beside its opening verb, not even a denied one or one of others.
 pub fn names_one_act(tool: &Tool) -> bool {
     let names_act = |words: &[String], at: usize| {
         let changes = words::base(&words[at], verb).filter(|(verb, _)| !matches!(verb.effect, Effect::Reads(_)));
@@ -323,8 +322,7 @@ fn coordinates(words: &[String], at: usize, lead: Option<Form>) -> bool {
         || (words::nth(words, at) == "," && word == "having")
 }
 
-/// "Gets an invoice paid", "has the depot ship it", "gets them to sign it": what is got or had is an act. "Gets the users added
-/// by …" speaks of the users.
+/// "Gets an invoice paid", "has the depot ship it": what is got or had is an act. "Gets the users added by …" is about users.
 fn is_causative(words: &[String], at: usize) -> bool {
     let word = |at| words::nth(words, at);
     let (has, gets) = (among(word(at), "have has make makes let lets"), among(word(at), "get gets"));
