@@ -53,7 +53,8 @@
 //! 4. It judges the call: it checks the schema, joins the evidence of tool and arguments ([`behavior::conclude`]), and asks the
 //!    policy ([`policy::decide`]).
 //! 5. [`policy::scope`] proves that it lies in the scope.
-//! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch. Then it is judged again, and acted on.
+//! 6. [`gate::call::look`] has [`interpose::facts`] read what it would touch, and registered approvers asked. Then it is judged
+//!    again, and acted on.
 //! 7. The loop puts it before the operator: [`gate::held::entries`] makes the record that it is asked, which
 //!    [`interpose::scribe`] commits; the card does not wait for that. [`gate::waiting::answer`] may give its host a task for
 //!    it. [`gate::call::card`] makes the card: [`interpose::consoles`] sends it, and [`console::view::card`] draws it.
@@ -64,9 +65,8 @@
 //! 10. [`gate::lines::server`] says what the server's line is, [`gate::lines::answer`] records the outcome, and
 //!     [`interpose::host`] writes the answer.
 //!
-//! Beside this way: [`gate::call::consult`] asks registered approvers, [`gate::call::signed`] takes the signatures that the
-//! policy asks for, [`gate::call::end`] ends a call that does not run,
-//! [`gate::waiting`] is what hosts are given while their calls wait, and [`gate`] itself has what concerns all calls at
+//! Beside this way: [`gate::call::signed`] takes the signatures that the policy asks for, [`gate::call::end`] ends a call that does
+//! not run, [`gate::waiting`] is what hosts are given while their calls wait, and [`gate`] itself has what concerns all calls at
 //! once: time, descriptions, turns, the end of either side.
 //! `tests/tidy/route.rs` lists every hand-over of an asked call and of one that passes unasked, and holds this text to it.
 

@@ -38,7 +38,7 @@ use server::discovery::Discovery;
 use server::flight::Flights;
 use server::pages::ListReply;
 use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd};
-use waiting::{Waiting, come_back, form};
+use waiting::{Waiting, come_back, question};
 
 use crate::audit::agreed;
 use crate::audit::named_text::{NamedText, TextKind};
@@ -156,8 +156,8 @@ impl Gate {
         self.answer_searches();
         self.answer_ready();
         self.remember();
-        let form = form::next(self.context(), &self.waiting);
-        form::ask(form, &mut self.waiting, &mut self.calls, &mut self.out);
+        let form = question::next(self.context(), &self.waiting);
+        come_back::ask_user(form, &mut self.waiting, &mut self.calls, &mut self.out);
         if self.host.gone.is_some() && self.is_quiet() {
             self.out.close(Side::Server);
         }

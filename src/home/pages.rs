@@ -1,5 +1,4 @@
-//! The pages of the servers that are remembered, and what the operator answers on one: recorded first, then kept. For the
-//! console and the command line alike.
+//! The pages of the servers that are remembered, and what the operator answers on one: recorded first, then kept.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,7 +16,7 @@ use crate::behavior::conclude::Behavior;
 use crate::behavior::curated::{self, Reviewed};
 use crate::behavior::taxonomy::Confidence;
 use crate::gate::data::pin::PinState;
-use crate::gate::data::pinning::Pinning;
+use crate::gate::data::pin::Pinning;
 use crate::home::agreed::{self, AgreedError, Known, record_all};
 use crate::home::places::Places;
 use crate::home::{config, policy_file, user};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::gate::data::event::ConsoleId;
 pub use crate::gate::data::pin::PinState;
-pub use crate::gate::data::pinning::{PinOffer, Remembers, ToolOffer, ToolWord};
+pub use crate::gate::data::pin::{PinOffer, Remembers, ToolOffer, ToolWord};
 pub use crate::gate::data::report::{
     Activity, ActivityKind, CallEnd, Direction, KnownTool, OperatorVerdict, Status, WaitingCall,
 };

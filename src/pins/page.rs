@@ -12,7 +12,7 @@ use crate::behavior::shape::ahead::{Ahead, Each, ahead};
 use crate::behavior::shape::{self, Given, Keys};
 use crate::behavior::taxonomy::{Confidence, Mutability};
 use crate::gate::data::pin::PinState;
-use crate::gate::data::pinning::Pinning;
+use crate::gate::data::pin::Pinning;
 use crate::mcp::tool::Tool;
 use crate::pins::reading::StoredTool;
 use crate::policy::rule::FirstUse;

@@ -1,6 +1,5 @@
-//! Reads everything ever seen, for lists and searches (servers and tools), and keeps what an operator settles: a definition that
-//! is accepted or refused, a server's program, what a tool is. Each settling call names what was shown, so that a later change is
-//! not accepted with it.
+//! Reads everything ever seen, for lists and searches, and keeps what an operator settles: a definition, a server's program, what a
+//! tool is. Each settling call names what was shown, so that a later change is not accepted with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,8 +14,8 @@ use crate::behavior::curated::Curated;
 use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
 use crate::behavior::identity::Identity;
 use crate::behavior::shape::Given;
+use crate::gate::data::pin::Pinning;
 use crate::gate::data::pin::{Other, Pin, PinState, Pins};
-use crate::gate::data::pinning::Pinning;
 use crate::mcp::tool::Tool;
 use crate::wire::digest::Digest;
 

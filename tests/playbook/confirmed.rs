@@ -6,7 +6,7 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::gate::Config;
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::{AddedIn, Pins};
-use mcp_approve::gate::data::pinning::{PinOffer, Remembers, ToolOffer, ToolWord};
+use mcp_approve::gate::data::pin::{PinOffer, Remembers, ToolOffer, ToolWord};
 use serde_json::Value;
 
 use crate::world::{Did, TOOLS, World, call, config};

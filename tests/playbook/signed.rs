@@ -5,7 +5,7 @@ use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::gate::data::event::{Event, Signature};
 use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
-use mcp_approve::gate::data::pinning::ToolWord;
+use mcp_approve::gate::data::pin::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};

@@ -11,7 +11,7 @@ use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::{Review, ReviewOf};
 use mcp_approve::console::pages::review;
 use mcp_approve::console::update::{Command, Msg};
-use mcp_approve::gate::data::pinning::Pinning;
+use mcp_approve::gate::data::pin::Pinning;
 use mcp_approve::home::agreed::Known;
 use mcp_approve::link::message::{KnownTool, PinState};
 use mcp_approve::operator::found::{Counts, Finding};

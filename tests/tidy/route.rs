@@ -14,7 +14,7 @@ const ASKED_MOST: (usize, usize) = (27, 40);
 const PURE_MOST: (usize, usize) = (20, 24);
 
 /// What the loop hands a call to only sometimes.
-const ASIDE: [&str; 3] = ["consult", "end", "signed"];
+const ASIDE: [&str; 2] = ["end", "signed"];
 
 /// A hand-over: the file and the words in it that hand on, the file and the words that take over. Effects and events name
 /// themselves on both sides.

@@ -18,7 +18,7 @@ use mcp_approve::behavior::agreed::Agreement;
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side, Signature};
 use mcp_approve::gate::data::facts::Look;
 use mcp_approve::gate::data::pin::{PinUpdate, Pins};
-use mcp_approve::gate::data::pinning::{Pinning, Remembers, ToolWord};
+use mcp_approve::gate::data::pin::{Pinning, Remembers, ToolWord};
 use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};

@@ -1,7 +1,7 @@
 //! Plays moves on a gate, and a history of them to its end.
 
 use mcp_approve::gate::data::event::{Event, Side};
-use mcp_approve::gate::data::pinning::ToolWord;
+use mcp_approve::gate::data::pin::ToolWord;
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Unattended};

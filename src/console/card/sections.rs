@@ -6,7 +6,7 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::taxonomy::{ContentType, Mutability};
 use crate::console::risk::{Risk, no_grant};
 use crate::console::rows::{Entries, LABEL, caption};
-use crate::gate::data::pinning::{Remembers, ToolOffer};
+use crate::gate::data::pin::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
 use crate::operator::found::Before;
 use crate::operator::record_row;

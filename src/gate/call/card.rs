@@ -10,7 +10,7 @@ use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
 use crate::gate::held::context::Context;
 use crate::gate::held::{Held, Inside, Judged, retry};
-use crate::gate::waiting::form;
+use crate::gate::waiting::question;
 use crate::mcp::tool::Tool;
 use crate::signing::grade::Needs;
 use crate::wire::call::Call;
@@ -80,7 +80,8 @@ fn silence(context: Context<'_>, held: &Held) -> Option<String> {
     let is_short = context.config.host_timeout.is_none() && context.config.approval_timeout > deadline::ASSUMED_LIMIT;
     let assumed = (is_short && deadline::is_assumed(host)).then_some(deadline::ASSUMED);
     let silence = host.and_then(deadline::silence);
-    let all: Vec<&str> = assumed.into_iter().chain(silence).chain(form::without_form(context, &held.call)).collect();
+    let all: Vec<&str> =
+        assumed.into_iter().chain(silence).chain(question::without_form(context, &held.call)).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 

@@ -7,12 +7,12 @@ use serde_json::json;
 use crate::audit::record::{By, Kind, Receipt};
 use crate::behavior::taxonomy::Mutability;
 use crate::gate::Gate;
-use crate::gate::call::{ask, card, consult, end, forward, grant, judge, look, signed};
+use crate::gate::call::{ask, card, end, forward, grant, judge, look, signed};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
-use crate::gate::data::pinning::{Pinning, ToolOffer, ToolWord};
+use crate::gate::data::pin::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::held::Next;
@@ -22,8 +22,8 @@ use crate::gate::held::{
     Verdict, Withdrawal, Withdrawn, entries, replies,
 };
 use crate::gate::waiting::given::ShownForm;
-use crate::gate::waiting::question::{FormAnswer, record_ineffective_answer};
-use crate::gate::waiting::{answer, come_back, form};
+use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
+use crate::gate::waiting::{answer, come_back};
 use crate::policy::rule::Policy;
 use crate::signing::grade::Needs;
 use crate::wire::digest::Digest;
@@ -51,7 +51,7 @@ impl Gate {
                 Next::Look(held, case, wanted) => look::to_judge(held, case, wanted, &mut self.calls, &mut self.out),
                 Next::Consult(held, case, names) => {
                     let knows = (&self.config, &self.host);
-                    consult::consult((held, case), names, knows, &mut self.calls, &mut self.out)
+                    look::consult((held, case), names, knows, &mut self.calls, &mut self.out)
                 }
                 Next::Act(held, case) => {
                     let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
@@ -205,7 +205,7 @@ impl Gate {
     }
 
     pub(in crate::gate) fn on_consulted(&mut self, ticket: &str, consult: u64, opinions: Vec<Opinion>) {
-        let next = consult::heard(&mut self.calls, ticket, consult, opinions);
+        let next = look::heard(&mut self.calls, ticket, consult, opinions);
         self.drive(next);
     }
 
@@ -520,13 +520,14 @@ impl Gate {
         };
         let rule = asking.case.judged.ruling.rule.clone();
         let host = self.host.words(&held.call).unwrap_or_else(|| "the host".to_owned());
+        let shown = |asking: &Asking| question::text(self.context(), &held, &asking.case.judged);
         match said {
             FormAnswer::Deny(why) | FormAnswer::Dismiss(why) => {
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, and {why}"));
                 let reply = replies::denied_by_elicitation(&held.call, &self.config.console, why);
                 self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
             }
-            FormAnswer::Approve if form::text(self.context(), &held, &asking).as_ref() != Some(&form.text) => {
+            FormAnswer::Approve if shown(&asking).as_ref() != Some(&form.text) => {
                 self.calls.put(held, asking);
                 let why = "the call is not as the question showed it any more";
                 record_ineffective_answer(&mut self.out, Some(form), why);

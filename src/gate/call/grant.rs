@@ -11,7 +11,7 @@ use crate::behavior::taxonomy::{Confidence, Mutability};
 use crate::gate::call::danger;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
-use crate::gate::data::pinning::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::data::pin::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, GivenGrant, GrantArea, Grants, LONGEST};
 use crate::gate::held::out::Out;

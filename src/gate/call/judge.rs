@@ -22,7 +22,7 @@ use crate::gate::call::judgement::{
     self, EXPLAINED, by_method, check_schema, first_use, followed, is_too_much, join, mismatch, near, outside, recent,
     unread, unread_request, within,
 };
-use crate::gate::call::{consult, effect_line, look};
+use crate::gate::call::{effect_line, look};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::facts::Look;
@@ -133,7 +133,7 @@ pub(super) fn judge(context: Context<'_>, held: Held, session: InSession, descri
         if let Some(wanted) = look::needed(context, &held, &case.judged) {
             return Next::Look(held, case, wanted);
         }
-        let approvers = consult::approvers_needed(context.config, &held, &case.judged);
+        let approvers = look::approvers_needed(context.config, &held, &case.judged);
         if !approvers.is_empty() {
             return Next::Consult(held, case, approvers);
         }

@@ -1,9 +1,8 @@
 //! One held call, to its end. In the order it lives: `judge`, `look`, `card`, `ask`, `forward`; the loop in drive.rs takes it from one
-//! to the next. Beside them: `consult` before it is acted on, and `end` where it does not run. Owns nothing itself.
+//! to the next; `end` is beside them, where it does not run. Owns nothing itself.
 
 pub mod ask;
 pub mod card;
-pub mod consult;
 pub mod danger;
 pub mod drive;
 pub mod effect_line;

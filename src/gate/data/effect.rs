@@ -5,7 +5,7 @@ use crate::behavior::agreed::Agreement;
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::facts::Look;
 use crate::gate::data::pin::PinUpdate;
-use crate::gate::data::pinning::Pinning;
+use crate::gate::data::pin::Pinning;
 use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::token::GuardrailToken;

@@ -7,7 +7,7 @@ use crate::behavior::agreed::Agreement;
 use crate::gate::data::facts::Findings;
 use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pin::Pins;
-use crate::gate::data::pinning::{Pinning, ToolWord};
+use crate::gate::data::pin::{Pinning, ToolWord};
 use crate::gate::data::report::OperatorVerdict;
 use crate::gate::data::terms::GrantTerms;
 use crate::policy::rule::Policy;

@@ -5,7 +5,6 @@ pub mod event;
 pub mod facts;
 pub mod opinion;
 pub mod pin;
-pub mod pinning;
 pub mod report;
 pub mod snapshot;
 pub mod terms;

@@ -8,7 +8,7 @@ use crate::behavior::hazards::Hazard;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Confidence, ContentType, Mutability};
 use crate::gate::data::facts::Facts;
-use crate::gate::data::pinning::PinOffer;
+use crate::gate::data::pin::PinOffer;
 use crate::policy::decide::{Near, Ruling};
 use crate::signing::statement::CardTerms;
 use crate::wire::digest::Digest;

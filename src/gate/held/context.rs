@@ -13,7 +13,7 @@ use crate::gate::held::{Held, Judged, Stage};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::server::discovery::{self, Discovery};
 use crate::gate::server::flight::Flights;
-use crate::gate::state::history::Past;
+use crate::gate::state::Past;
 use crate::gate::state::{Ends, Host, Rules};
 use crate::mcp::lifecycle::Revision;
 use crate::policy::role::ToolProfile;

@@ -18,7 +18,7 @@ use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
 use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval, retry};
 use crate::gate::state::Host;
-use crate::gate::state::history::Past;
+use crate::gate::state::Past;
 use crate::gate::state::passed::side;
 use crate::mcp::request;
 use crate::signing::grade::Grade;

@@ -1,16 +1,18 @@
 //! Answers of the server: to calls, which are recorded, and to everything else that the host asked. If tools are hidden from the
-//! host, a page of the list is cut after it was read.
+//! host, a page of the list is cut after it was read. And the rules about answers: what the host gets instead is recorded as ours,
+//! with both digests.
 
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
-use crate::audit::record::{Entry, Kind, Outcome};
+use crate::audit::record::{By, Entry, Kind, Outcome};
 use crate::behavior::hazards::reading;
 use crate::capability::schema::Fits;
 use crate::gate::config::Config;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
 use crate::gate::held::replies::{self, answer_lost};
 use crate::gate::lines::requests::{drop_odd, embeds, names_a_method};
@@ -26,13 +28,16 @@ use crate::gate::waiting::answer::{answer_flight, cancel_task, end_task};
 use crate::gate::waiting::tasks::{DAY, Progress};
 use crate::mcp::result::Answer;
 use crate::mcp::{lifecycle, tool};
+use crate::policy::fit::is_about_results;
+use crate::policy::result::{Read, ResultAct, ResultTest};
+use crate::policy::rule::Rule;
 use crate::wire::call::{AnswerTo, Call, Origin};
 use crate::wire::digest::{Digest, StreamDigest};
 use crate::wire::id::Id;
 use crate::wire::line::Line;
 use crate::wire::message::Gist;
-use crate::wire::reply::INTERNAL;
-use crate::wire::{inputs, rename, reply, task};
+use crate::wire::reply::{self, INTERNAL};
+use crate::wire::{inputs, rename, task};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;
@@ -408,4 +413,54 @@ fn says_more(content: &[u8]) -> bool {
         LazyLock::new(|| [Finder::new(b"\"isError\""), Finder::new(b"\"resultType\"")]);
     let head = content.get(..64 << 10).unwrap_or(content);
     TELLING.iter().any(|word| word.find(head).is_some())
+}
+
+/// What the host gets instead, and its record.
+pub(in crate::gate) struct Instead {
+    pub reply: Line,
+    pub entry: Entry,
+}
+
+/// What the host gets instead of an answer to the call of this id; `None` where no rule is about it.
+pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Option<Instead> {
+    let flight = waits(id, context)?;
+    let mut about = about(flight, context).peekable();
+    about.peek()?;
+    let read = Read::of(line.content());
+    let met: Vec<(&Rule, &ResultTest)> = about.filter(|(_, test)| test.holds(&read)).collect();
+    let (rule, strictest) = met.iter().max_by_key(|(_, test)| test.act)?;
+    let tests: Vec<&ResultTest> = met.iter().map(|(_, test)| *test).collect();
+    let redacted = if strictest.act == ResultAct::Redact { read.redacted(&tests) } else { None };
+    let (word, reply) = match redacted {
+        Some(result) => (ResultAct::Redact, reply::result_of(id, &result)),
+        None => (ResultAct::Deny, replies::result_withheld(id, flight, &rule.id)),
+    };
+    let mut entry = context.out.entry(Kind::ResultDecision);
+    entry.ticket = Some(Arc::clone(&flight.ticket));
+    entry.tool = Some(Arc::clone(&flight.tool));
+    entry.target.clone_from(&flight.target);
+    entry.digest = Some(flight.digest);
+    entry.by = Some(By::Rule);
+    entry.rule = Some(rule.id.clone());
+    let entry = entry.with("result", word.word()).with("found", strictest.words());
+    let entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
+    Some(Instead { entry: entry.with("sent", reply.digest()), reply })
+}
+
+/// Whether the answer to the call of this id has to be read whole before the host may get it.
+pub(in crate::gate) fn is_about(id: &Id, context: Context<'_>) -> bool {
+    waits(id, context).is_some_and(|flight| about(flight, context).next().is_some())
+}
+
+fn waits<'c>(id: &Id, context: Context<'c>) -> Option<&'c Flight> {
+    let flight = context.flights.get(id).filter(|_| !context.rules.policy.results.is_empty())?;
+    (flight.wanted == Wanted::Yes && flight.method.is_none()).then_some(flight)
+}
+
+/// The rules about answers of this call's tool.
+fn about<'c>(flight: &'c Flight, context: Context<'c>) -> impl Iterator<Item = (&'c Rule, &'c ResultTest)> {
+    let of = (context.config.server.as_ref(), flight.tool.as_ref());
+    let is_about = move |rule: &&Rule| is_about_results(rule, of, flight.identity, context.now);
+    let rules = context.rules.policy.results.iter().filter(is_about);
+    rules.filter_map(|rule| Some((rule, rule.result.as_ref()?)))
 }

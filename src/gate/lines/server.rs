@@ -8,7 +8,6 @@ use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
 use crate::gate::lines::answer::{self, Relay};
 use crate::gate::lines::requests::{self, Screened, restricts};
-use crate::gate::lines::results;
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::flight::{Flights, Progress, Wanted};
 use crate::gate::state::passed::Form;
@@ -51,13 +50,26 @@ impl Gate {
         keeps_back(gist, self.context(), &self.waiting)
     }
 
+    /// Whether a line that is too long to be held reaches the host.
     pub fn streams(&self, gist: &Gist) -> bool {
-        streams(gist, self.context(), &self.waiting)
+        let is_renamed = matches!(gist, Gist::Response { id, .. } if self.flights.renames(id));
+        !self.keeps_back(gist) && !cuts(gist, self.context()) && !is_renamed
     }
 
-    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed.
+    /// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is
+    /// held the end of a line counts too: a second id there would make it another call's answer.
     pub fn wants_whole(&self) -> usize {
-        wants_whole(self.context(), &self.waiting)
+        const LIST: usize = 64 << 20;
+        const CHECKED: usize = 1 << 20;
+        let is_held = !self.calls.is_empty() || self.flights.has_later() || !self.waiting.tasks.is_empty();
+        let is_ruled = !self.rules.policy.results.is_empty() && !self.flights.is_empty();
+        if self.catalog.is_listening() || is_held || self.rules.restricts_methods || is_ruled {
+            LIST
+        } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
+            CHECKED
+        } else {
+            0
+        }
     }
 
     /// A line of the server reaches the host at once, unless the host must not get it so.
@@ -66,7 +78,7 @@ impl Gate {
         let sorted = sort(&gist, self.context(), &self.waiting);
         let opens = matches!(&sorted, FromServer::Answer(id) if self.host.introduction.as_ref() == Some(id));
         if let FromServer::Answer(id) | FromServer::ForTask(id) = &sorted
-            && let Some(instead) = results::judge(&line, id, self.context())
+            && let Some(instead) = answer::ruled(&line, id, self.context())
         {
             self.out.record(instead.entry);
             return self.answer_instead((line, instead.reply), id, is_error(&gist), &sorted);
@@ -298,7 +310,7 @@ fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
 /// host could take for that call's: hosts read ids more laxly than we do (`"5"`, `5.0` and the last of two ids pass for `5`), so
 /// only the exact id of a request that is owed an answer passes then; where a scope hides tools, a list that is not cut; and a
 /// request that a rule is about.
-pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
+fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let has_form = waiting.forms.open.is_some();
     forges(gist, context, waiting)
         || match gist {
@@ -306,7 +318,7 @@ pub(in crate::gate) fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &W
                 has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting)
             }
             // Requests may be inside an answer.
-            Gist::Response { id, .. } => context.rules.restricts_methods || results::is_about(id, context),
+            Gist::Response { id, .. } => context.rules.restricts_methods || answer::is_about(id, context),
             Gist::Unreadable => has_form || context.rules.restricts_methods,
         }
 }
@@ -316,34 +328,11 @@ fn may_report_our_task(gist: &Gist, waiting: &Waiting) -> bool {
     !waiting.tasks.is_empty() && matches!(gist, Gist::Notification { method, .. } if task::tells(method))
 }
 
-/// Whether a line that is too long to be held reaches the host.
-pub(in crate::gate) fn streams(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
-    let is_renamed = matches!(gist, Gist::Response { id, .. } if context.flights.renames(id));
-    !keeps_back(gist, context, waiting) && !cuts(gist, context) && !is_renamed
-}
-
 /// Whether the host gets a line of the server only after tools were cut out of it: a page of `tools/list`.
 fn cuts(gist: &Gist, context: Context<'_>) -> bool {
     match gist {
         Gist::Response { id, failed: false } => context.catalog.cuts_pages() && context.catalog.awaits(id),
         Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => false,
-    }
-}
-
-/// Up to how many bytes the next long line of the server should be buffered whole, rather than streamed. While a call is
-/// held the end of a line counts too: a second id there would make it another call's answer.
-pub(in crate::gate) fn wants_whole(context: Context<'_>, waiting: &Waiting) -> usize {
-    const LIST: usize = 64 << 20;
-    const CHECKED: usize = 1 << 20;
-    let Context { calls, flights, catalog, .. } = context;
-    let is_held = !calls.is_empty() || flights.has_later() || !waiting.tasks.is_empty();
-    let is_ruled = !context.rules.policy.results.is_empty() && !flights.is_empty();
-    if catalog.is_listening() || is_held || context.rules.restricts_methods || is_ruled {
-        LIST
-    } else if context.host.lifecycle.is_pending() || flights.wants_whole_answers() {
-        CHECKED
-    } else {
-        0
     }
 }
 

@@ -12,10 +12,10 @@ use crate::gate::held::table::Calls;
 use crate::gate::held::wait::{self, Heartbeat, MOST};
 use crate::gate::held::{Approved, Asking, Held, Stage, StageKind as _, replies};
 use crate::gate::server::flight::Later;
-use crate::gate::state::{Host, history};
+use crate::gate::state::{Host, span};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::given::{Owed, Return, ShownForm};
-use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
+use crate::gate::waiting::question::{self, FormAnswer, NextForm, record_ineffective_answer};
 use crate::wire::call::{Call, Origin};
 use crate::wire::line::Line;
 use crate::wire::{rename, reply};
@@ -82,6 +82,23 @@ pub(in crate::gate) fn end_request(
     waiting.returns.give(state, until, given);
     record(out, &held.ticket, &held.call, &format!("asked the host to {what_for}, {nth} of {MOST}"));
     out.wake_by(until);
+}
+
+pub(in crate::gate) fn ask_user(next: NextForm, waiting: &mut Waiting, calls: &mut Calls, out: &mut Out) {
+    if next.takes_back
+        && let Some(open) = waiting.forms.open.take()
+    {
+        out.push(Effect::WriteToHost(reply::cancel(&open.id)));
+    }
+    let Some(form) = next.asks else { return };
+    match calls.get::<Asking>(form.number) {
+        Some((held, _)) if held.call.is_modern() => end_request(waiting, calls, (form.number, Some(form)), out),
+        Some((held, _)) => {
+            let open = waiting.forms.ask(form);
+            out.push(Effect::WriteToHost(reply::elicit(&open.id, &open.form.text, held.wait.task.as_deref())));
+        }
+        None => {}
+    }
 }
 
 /// What follows when a request brings back a state of ours.
@@ -172,7 +189,7 @@ pub(in crate::gate) fn send(waiting: &Waiting, calls: &mut Calls, out: &mut Out)
 fn says(held: &Held, stage: &Stage, has_form: bool, waiting: &Waiting, out: &Out) -> String {
     let ticket = &held.ticket;
     let left = held.deadline.saturating_sub(out.now.mono) / 1000;
-    let left = history::span(i64::try_from(left).unwrap_or(i64::MAX));
+    let left = span(i64::try_from(left).unwrap_or(i64::MAX));
     if Approved::from_ref(stage).is_some() {
         return format!("Approved in mcp-approve: {ticket} runs after an earlier call, within {left} or not at all");
     }

@@ -5,7 +5,6 @@
 
 pub mod answer;
 pub mod come_back;
-pub(in crate::gate) mod form;
 pub mod given;
 pub mod question;
 pub mod requests;

@@ -1,5 +1,5 @@
-//! What the host's form says of a call: its effect, its target and all of its arguments, in visible characters only, or
-//! no form at all. Also reads the form's answer. Owns no state.
+//! The host asks its user for us: which call it asks about next, when the question is taken back, what the form says in visible
+//! characters only, and what its answer says. In the stateless era it is inside the answer to the call's request. Owns no state.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +11,15 @@ use serde_json::Value;
 use crate::behavior::arguments::named::{self, LeftOut};
 use crate::behavior::arguments::path::{self, Leads};
 use crate::behavior::taxonomy::Badge;
+use crate::gate::config::Unattended;
+use crate::gate::held::context::Context;
 use crate::gate::held::out::Out;
-use crate::gate::held::{Held, Judged};
+use crate::gate::held::{Asking, Held, Judged};
+use crate::gate::state::{Forms, Host};
+use crate::gate::waiting::Waiting;
 use crate::gate::waiting::given::ShownForm;
-use crate::wire::call::Origin;
+use crate::mcp::lifecycle;
+use crate::wire::call::{Call, Origin};
 use crate::wire::reply;
 
 /// How long the arguments of a call may be to fit into a form, in characters.
@@ -27,8 +32,8 @@ const GAP: &str = "                ";
 /// What the form says; `None` if the call must not be approved in a form: a dangerous one, one with a hazard, one that
 /// changes something and may name a place elsewhere than below the server's folder, one that a person has edited, one
 /// that brings more than its arguments, or one that does not fit.
-pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judged: &Judged) -> Option<String> {
-    let call = &held.call;
+pub(in crate::gate) fn text(context: Context<'_>, held: &Held, judged: &Judged) -> Option<String> {
+    let (call, folder) = (&held.call, context.rules.policy.roots.folder.as_deref());
     let is_plain = call.method().is_none() && call.origin() == Origin::Host;
     let is_plain = is_plain && call.request_state_text().is_none() && call.input_responses_text().is_none();
     let is_harmless = judged.described.is_some() && judged.danger.is_none() && judged.behavior.hazards.is_empty();
@@ -39,7 +44,7 @@ pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judg
     let arguments = shown(call.arguments_text(), ARGUMENTS)?;
     let effect = shown(&judged.effect, EFFECT)?;
     let target = judged.target.as_deref().map_or(Some(String::new()), |target| shown(target, EFFECT))?;
-    let (server, tool) = (shown(server, EFFECT)?, shown(call.name(), EFFECT)?);
+    let (server, tool) = (shown(&context.config.server, EFFECT)?, shown(call.name(), EFFECT)?);
     // Some hosts show the first line only. An effect names its target, unless it had to be cut.
     let names = if effect.contains(&*target) { effect.clone() } else { format!("{effect} — {target}") };
     let mut text = format!("Run `{tool}`: `{names}`? mcp-approve holds it until you answer.\n\n```\n");
@@ -51,7 +56,8 @@ pub fn text(server: &str, console: &str, folder: Option<&str>, held: &Held, judg
     let _ = write!(
         text,
         "arguments: {arguments}\n```\n\nTick `approve` and accept to run it once; anything else denies it. \
-         Or decide in the console: run `{console}` in a terminal."
+         Or decide in the console: run `{}` in a terminal.",
+        context.config.console
     );
     Some(text)
 }
@@ -155,6 +161,56 @@ pub(in crate::gate) fn record_ineffective_answer(out: &mut Out, form: Option<&Sh
     let mut entry = out.fault("an answer of the host to a question of mcp-approve had no effect", None);
     entry.ticket = form.map(|form| out.ticket(form.number).into());
     out.record(entry.with("reason", why));
+}
+
+/// What the host's user is to be asked now.
+#[derive(Debug, Default)]
+pub(in crate::gate) struct NextForm {
+    /// The call of the open question no longer waits for it.
+    pub(super) takes_back: bool,
+    pub(super) asks: Option<ShownForm>,
+}
+
+/// Whether the open question is to be cancelled, and what is asked next.
+pub(in crate::gate) fn next(context: Context<'_>, waiting: &Waiting) -> NextForm {
+    let mut next = NextForm::default();
+    if waiting.limits.unattended != Unattended::Elicit || context.host.gone.is_some() {
+        return next;
+    }
+    // Whether the call of a form still waits with the same card that the form shows.
+    let is_asked = |form: &ShownForm| {
+        context.calls.get::<Asking>(form.number).is_some_and(|(_, asking)| asking.entry == form.entry)
+    };
+    match &waiting.forms.open {
+        Some(open) if is_asked(&open.form) => return next,
+        Some(_) => next.takes_back = true,
+        None => {}
+    }
+    let mut inside = waiting.returns.iter().filter_map(|(_, given)| given.form.as_ref());
+    if context.out.attached == 0 && !inside.any(is_asked) {
+        next.asks = context.calls.iter::<Asking>().find_map(|(held, asking)| {
+            let is_open = !held.call.is_modern() || held.wait.may_end(&held.call);
+            let text = (is_open && declares_forms(context.host, &held.call))
+                .then(|| text(context, held, &asking.case.judged))??;
+            Some(ShownForm { number: held.number, entry: asking.entry, text })
+        });
+    }
+    next
+}
+
+/// Whether the host shows forms: it said so in its handshake, or in this very request.
+fn declares_forms(host: &Host, call: &Call) -> bool {
+    match call.is_modern() {
+        true => call.meta_text().is_some_and(lifecycle::declares_forms),
+        false => host.forms == Forms::Shows,
+    }
+}
+
+/// Why a call waits for a console, where the host was to ask its user and cannot.
+pub(in crate::gate) fn without_form(context: Context<'_>, call: &Call) -> Option<&'static str> {
+    let is_wanted = context.config.unattended == Unattended::Elicit && call.origin() == Origin::Host;
+    (is_wanted && !declares_forms(context.host, call))
+        .then_some("it shows no forms, so `unattended = \"elicit\"` changes nothing: the call waits for a console")
 }
 
 #[cfg(test)]
