@@ -14,23 +14,35 @@ use crate::behavior::arguments::named::visit;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among};
 use crate::mcp::tool::Tool;
+use crate::wire::json;
 
-/// What of an answer's content makes a later call worth a look, in our words; the line as it was received.
+/// What of an answer's content makes a later call worth a look, in our words. What cannot be read strictly does.
 pub fn brought(content: &[u8]) -> Option<String> {
     if PERHAPS.as_ref().is_some_and(|perhaps| !perhaps.is_match(content)) {
         return None;
     }
-    let message: Value = serde_json::from_slice(content).ok()?;
+    // Of two members of one name a host may take the other than we do.
+    let Some(message) = str::from_utf8(content).ok().and_then(json::value) else {
+        return Some("text that readers may take differently".to_owned());
+    };
     let mut found = None;
     let _: ControlFlow<()> = visit(&message, "", &mut String::new(), &mut |_, _, value| {
-        let Value::String(text) = value else { return ControlFlow::Continue(()) };
-        let instruction =
-            || definition::instruction(text).map(|said| format!("words that address the model: “{said}”"));
-        let is_key = KEY.as_ref().is_none_or(|key| key.is_match(text));
-        found = if is_key { Some("a private key".to_owned()) } else { instruction() };
+        found = match value {
+            Value::String(text) => in_text(text),
+            // A key is as good a place as a value.
+            Value::Object(members) => members.keys().find_map(|key| in_text(key)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => None,
+        };
         if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     found
+}
+
+fn in_text(text: &str) -> Option<String> {
+    if KEY.as_ref().is_none_or(|key| key.is_match(text)) {
+        return Some("a private key".to_owned());
+    }
+    definition::instruction(text).map(|said| format!("words that address the model: “{said}”"))
 }
 
 /// Private keys as programs write them: PEM and OpenPGP, age, PuTTY. If this were broken, every text would be one.
