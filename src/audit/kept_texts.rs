@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use super::chain::Row;
 use super::fields::{Fields, kind_of};
-use super::named_text::{NamedText, TextKind};
 use super::record::{Entry, Kind};
+use super::record::{NamedText, TextKind};
 use super::redact::Redactor;
 use crate::wire::digest::Digest;
 

@@ -7,7 +7,6 @@ pub mod fields;
 pub mod index;
 pub mod kept_texts;
 pub mod moment;
-pub mod named_text;
 pub mod numbers;
 pub mod past;
 pub mod place;

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::named_text::NamedText;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::policy::rule::Decision;
@@ -332,5 +331,40 @@ impl Detail {
 impl fmt::Debug for Detail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.json())
+    }
+}
+
+words! {
+    /// What a text is.
+    TextKind {
+        Policy = "policy",
+        /// Of which files a policy was read: a line for each, with the digest of its text.
+        PolicyFiles = "policy-files",
+        Definition = "definition",
+    }
+}
+
+/// A text, and the digest by which records name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedText {
+    pub(super) what: TextKind,
+    digest: Digest,
+    pub(super) text: Arc<str>,
+}
+
+impl NamedText {
+    pub fn new(what: TextKind, text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        Self { what, digest: Digest::of(text.as_bytes()), text }
+    }
+
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// Its size in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "an empty text is kept like any other")]
+    pub fn len(&self) -> usize {
+        self.text.len()
     }
 }

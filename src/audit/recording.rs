@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use super::chain::{Writer, journal_name};
 use super::kept_texts;
-use super::named_text::NamedText;
 use super::place::open_own;
 use super::record::Entry;
+use super::record::NamedText;
 use super::redact::Redactor;
 use super::store::{Journal, Store, StoreError};
 

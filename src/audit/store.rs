@@ -11,7 +11,6 @@ mod leftover;
 pub mod noted;
 mod open;
 mod reader;
-mod room;
 mod state;
 
 use std::borrow::Borrow;

@@ -41,8 +41,8 @@ use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd
 use waiting::{Waiting, come_back, question};
 
 use crate::audit::agreed;
-use crate::audit::named_text::{NamedText, TextKind};
 use crate::audit::record::{By, Kind};
+use crate::audit::record::{NamedText, TextKind};
 use crate::policy::rule::Policy;
 use crate::signing::verdict::Spent;
 use crate::wire::message::{self, Refusal};

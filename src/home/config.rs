@@ -1,7 +1,6 @@
 //! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
-pub mod notify;
 mod role;
 pub mod value;
 
@@ -18,8 +17,7 @@ use crate::capability::schema::Mismatch;
 use crate::capability::scope::Listed;
 use crate::gate::data::opinion::Approver;
 use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended};
-use crate::home::config::approver::Callback;
-use crate::home::config::notify::Notify;
+use crate::home::config::approver::{Callback, Notify};
 use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
 use crate::home::places::{PlaceError, Places};
@@ -314,7 +312,7 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     }
     let approvers = document.get("approver");
     let approvers = approvers.map(|value| approver::read_all(&mut reading, value, folder)).unwrap_or_default();
-    let notify = document.get("notify").and_then(|value| notify::read(&mut reading, value, folder));
+    let notify = document.get("notify").and_then(|value| approver::read_notify(&mut reading, value, folder));
     let tools = role::tools(&mut reading, document);
     let roles = role::read_all(&mut reading, document, &tools);
     let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));

@@ -11,8 +11,8 @@ use jiff::tz::TimeZone;
 use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
 use super::policy_file;
+use crate::signing::grade::Level;
 use crate::signing::grade::{Needs, Owner, Required};
-use crate::signing::level::Level;
 use crate::signing::signers::{InForce, LONGEST, LineError, Signers};
 
 /// ssh-keygen, where the machine's policy names no other.

@@ -1,6 +1,5 @@
 //! The shell around the gate: tokio, processes, threads, the clock. `start` is the way in, `wrapper` the loop.
 
-pub mod approver;
 pub mod child;
 pub mod clock;
 pub mod consoles;

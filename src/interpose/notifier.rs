@@ -17,7 +17,7 @@ use crate::gate::data::event::Now;
 use crate::gate::data::report::CallEnd;
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::waiting::question::written_out;
-use crate::home::config::notify::{Notify, Values};
+use crate::home::config::approver::{Notify, Values};
 
 /// How long one run may take.
 const LIMIT: Duration = Duration::from_secs(10);

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::audit::named_text::{NamedText, TextKind};
 use crate::audit::record::{Entry, Kind};
+use crate::audit::record::{NamedText, TextKind};
 use crate::audit::recording::ToKeep;
 use crate::audit::redact::Redactor;
 use crate::audit::store::{Commit, Journal, StoreError, Unsynced};

@@ -21,7 +21,7 @@ use super::signals::Signals;
 use super::stdio::AsyncIn;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::{Files, Watch};
-use super::{approver, notice};
+use super::{notice, runner};
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
@@ -277,7 +277,7 @@ impl Wrapper {
             Effect::Show(activity) => self.consoles.broadcast(&FromWrapper::Activity(*activity)),
             Effect::LookUp { ticket, look, wanted } => self.facts.look(now.mono, ticket, look, wanted),
             Effect::Consult { ticket, consult, names, call } => {
-                approver::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
+                runner::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
             Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
             Effect::Agree { agreed, console } => {

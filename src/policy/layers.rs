@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
+use crate::signing::grade::Level;
 use crate::signing::grade::{Needs, Required};
-use crate::signing::level::Level;
 use crate::wire::digest::Digest;
 
 /// What one file contributes.

@@ -3,7 +3,6 @@
 //! Nothing is skipped: a key that is not understood is a problem, because a rule half understood could allow.
 
 mod condition;
-mod result;
 mod rule;
 
 use toml::Spanned;
@@ -14,8 +13,8 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
+use crate::signing::grade::Level;
 use crate::signing::grade::Required;
-use crate::signing::level::Level;
 use crate::wire::digest::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.

@@ -13,8 +13,8 @@ use super::when::{About, Predicate};
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
+use crate::signing::grade::Level;
 use crate::signing::grade::{Danger, Needs, Required};
-use crate::signing::level::Level;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 

@@ -7,7 +7,6 @@
 
 pub mod change;
 pub mod grade;
-pub mod level;
 pub mod signers;
 pub mod sshsig;
 pub mod statement;

@@ -6,8 +6,8 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use mcp_approve::audit::named_text::{NamedText, TextKind};
 use mcp_approve::audit::record::{Entry, Kind};
+use mcp_approve::audit::record::{NamedText, TextKind};
 use mcp_approve::audit::recording::Recording;
 use mcp_approve::signing::sshsig::unarmored;
 use mcp_approve::wire::digest::Digest;

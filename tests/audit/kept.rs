@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 
 use mcp_approve::audit::agreed::{Says, agreed, taken_back};
 use mcp_approve::audit::chain::{Head, Writer, body_digest, journal_name};
-use mcp_approve::audit::named_text::{NamedText, TextKind};
 use mcp_approve::audit::record::{Entry, Kind};
+use mcp_approve::audit::record::{NamedText, TextKind};
 use mcp_approve::audit::recording::{Recording, ToKeep};
 use mcp_approve::audit::store::Reader;
 use mcp_approve::behavior::agreed::{Agreement, What as Agrees};

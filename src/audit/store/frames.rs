@@ -1,10 +1,9 @@
-//! Reads the frames of a journal's write-ahead log: whether SQLite overlooks commits in it, and whether its end was cut off.
+//! The frames of a journal's write-ahead log: whether SQLite overlooks commits in it, whether its end was cut off, and room made
+//! ahead of SQLite.
 
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read};
+use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write as _};
 use std::path::Path;
-
-use super::room::AHEAD;
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
@@ -90,5 +89,34 @@ impl Sum {
 
     fn is(&self, stored: &[u8]) -> bool {
         (word(&stored[..4]), word(&stored[4..])) == self.of
+    }
+}
+
+const PIECE: [u8; 4096] = [0; 4096];
+/// Pieces that are written at once.
+const PIECES: usize = 32;
+/// How many bytes ahead of the need room is made.
+pub(super) const AHEAD: u64 = 64 << 10;
+
+/// Up to where a write-ahead log has room.
+///
+/// At the end of a file each page that SQLite writes takes a small piece of memory and disk; many pages at once take one large
+/// piece, and overwriting a page there costs two thirds, then and ever after. SQLite takes zeros for the end of the log.
+#[derive(Debug, Default)]
+pub(super) struct Room(u64);
+
+impl Room {
+    /// Makes room for so many bytes in `wal`, which is open to append: so nothing that is there is ever written over.
+    ///
+    /// # Errors
+    /// Why there is no such room.
+    pub(super) fn reach(&mut self, mut wal: &File, bytes: u64) -> io::Result<()> {
+        while self.0 < bytes + AHEAD {
+            self.0 = wal.metadata()?.len();
+            if self.0 < bytes + AHEAD && wal.write_vectored(&[IoSlice::new(&PIECE); PIECES])? == 0 {
+                return Err(ErrorKind::StorageFull.into());
+            }
+        }
+        Ok(())
     }
 }

@@ -20,8 +20,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, params};
 use rustix::fs::{Mode, OFlags};
 
+use super::frames::Room;
 use super::open::{Fault, connect};
-use super::room::Room;
 use super::state::number;
 use crate::audit::body::{JournalPart, write_body};
 use crate::audit::chain::{Head, Writer};

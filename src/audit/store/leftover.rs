@@ -17,7 +17,6 @@ use rustix::time::{ClockId, clock_gettime};
 use super::frames::{self, Frames};
 use super::journal::{APPLICATION, VERSIONS, finish_removals, is_removed, path_of, remove};
 use super::open::{Fault, connect, folder_of, row_of};
-use super::room;
 use super::state::{State, head};
 use crate::audit::body::{JournalPart, write_body};
 use crate::audit::chain::{Writer, follow_commit, lines};
@@ -275,7 +274,7 @@ fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) 
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => {
             // The journal was not finished when its wrapper died; room for entries is only made once it is.
-            return match size(&place::beside(&dead.path, "-wal")) < room::AHEAD {
+            return match size(&place::beside(&dead.path, "-wal")) < frames::AHEAD {
                 true => Ok(None),
                 false => Err(Fault::Shape("its database was replaced by an empty one")),
             };

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
+use super::frames::Room;
 use super::open::{Fault, PAGE, connect, set_up};
-use super::room::Room;
 use crate::audit::body::JournalPart;
 use crate::audit::chain::{Head, Writer, is_of};
 use crate::audit::fields::{Fields, SessionTurn, looked_up_by, session_turn};

@@ -3,11 +3,9 @@
 //! A schema may say more than a type can (patterns, bounds, `not`, `if`). What is left out makes the type wider, never
 //! narrower: whatever fits the schema fits the type.
 
-mod order;
 mod read;
 mod show;
 mod types;
 
-pub use order::is_within;
 pub use show::{ShownShape, fields, shown};
-pub use types::{Doc, Field, Record, Shape, Tagged, TextFormat, Type};
+pub use types::{Doc, Field, Record, Shape, Tagged, TextFormat, Type, is_within};

@@ -11,7 +11,7 @@ use crate::gate::data::pin::PinState;
 use crate::gate::data::terms::GrantCard;
 use crate::mcp::lifecycle::Phase;
 use crate::policy::rule::{Decision, Pending};
-use crate::signing::level::Level;
+use crate::signing::grade::Level;
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
 

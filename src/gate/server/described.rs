@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::audit::named_text::{NamedText, TextKind};
+use crate::audit::record::{NamedText, TextKind};
 use crate::behavior::arguments::key::Said;
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;

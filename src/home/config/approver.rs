@@ -1,4 +1,5 @@
-//! `[[approver]]` in `config.toml`: a command that is asked about each call before it is decided.
+//! `[[approver]]` in `config.toml`, a command that is asked about each call before it is decided, and `[notify]`, one that hears of
+//! calls that wait.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -100,7 +101,7 @@ fn read<'t>(
 }
 
 /// A command with its program's path; a program that is nowhere is a problem of `whose` table.
-pub(super) fn runnable(
+fn runnable(
     reading: &mut Reading<'_>,
     at: Range<usize>,
     (whose, command): (&str, &[String]),
@@ -123,4 +124,49 @@ pub fn program(word: &str, folder: &Path, path: &str) -> Option<PathBuf> {
     let runs =
         |path: &PathBuf| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);
     path.split(':').map(|folder| Path::new(folder).join(word)).find(runs)
+}
+
+const NOTIFY_KEYS: &[&str] = &["command", "after", "arguments"];
+/// How long a call waits before somebody is told, unless the table says otherwise.
+const AFTER: Duration = Duration::from_secs(20);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notify {
+    /// Program, as a whole path, and arguments; not empty. No shell reads it.
+    pub command: Vec<OsString>,
+    /// The folder it runs in, which is the operator's.
+    pub folder: PathBuf,
+    pub after: Duration,
+    pub values: Values,
+}
+
+/// Whether a notice has what the arguments say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    LeftOut,
+    /// With every secret that is recognized replaced.
+    Redacted,
+}
+
+pub(super) fn read_notify<'t>(
+    reading: &mut Reading<'t>,
+    value: &Spanned<DeValue<'t>>,
+    folder: &Path,
+) -> Option<Notify> {
+    let (mut command, mut after, mut values) = (Vec::new(), AFTER, Values::LeftOut);
+    for (key, value) in reading.table(value, "notify")? {
+        match key.get_ref().as_ref() {
+            "command" => command = reading.texts(value, "command").into_iter().map(|(_, word)| word).collect(),
+            "after" => after = parsed(reading, value, "after", duration).unwrap_or(AFTER),
+            "arguments" if reading.switch(value, "arguments") == Some(true) => values = Values::Redacted,
+            "arguments" => {}
+            other => reading.unknown_key(key.span(), other, NOTIFY_KEYS),
+        }
+    }
+    if command.is_empty() {
+        let hint = "add `command = [\"/path/to/program\", \"argument\"]`";
+        reading.problem(value.span(), "[notify] without a command", hint);
+    }
+    let command = runnable(reading, value.span(), ("notice", &command), folder);
+    Some(Notify { command, folder: folder.to_path_buf(), after, values })
 }

@@ -1,7 +1,7 @@
 //! Entries of `when` and `unless`: one predicate each, about an argument, hazards, the effect, statements or a rate. And the
 //! examples of a rule, `match` and `not_match`: arguments that it is said to be for or not, checked when the file is read.
 //!
-//! Examples are about `when` and `unless`; the selectors are taken to fit, and the call to have the hazards named.
+//! `result` says what must be so of an answer. Examples are about `when` and `unless`; the selectors are taken to fit, and the call to have the hazards named.
 
 use serde_json::{Map, Number, Value};
 use toml::Spanned;
@@ -14,6 +14,7 @@ use crate::policy::fit::Part;
 use crate::policy::glob::{Glob, Holds};
 use crate::policy::rate::{Bound, LONGEST, MOST, Rate};
 use crate::policy::reading::{Reading, Span, any_of, globs};
+use crate::policy::result::{ContentKind, Finding};
 use crate::policy::rule::Rule;
 use crate::policy::under::Folder;
 use crate::policy::when::{About, Decimal, Length, Predicate, Test};
@@ -297,4 +298,53 @@ pub(super) fn json(value: &DeValue<'_>) -> Option<Value> {
             Value::Object(fields.collect::<Option<Map<_, _>>>()?)
         }
     })
+}
+
+const OF_RESULTS: &[&str] = &["size", "kind", "glob", "secret", "hazard", "host"];
+/// Keys of a rule that say something of a call's arguments, or of an approval.
+const OF_CALLS: [&str; 9] =
+    ["method", "when", "unless", "capability", "approvals", "signers", "other", "match", "not_match"];
+
+/// All of these must be so.
+pub(super) fn findings<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Vec<Finding> {
+    let Some(table) = reading.table(value, "result") else { return Vec::new() };
+    reading.check_keys(table, OF_RESULTS);
+    if table.is_empty() {
+        let hint = "say what it has: `result = { secret = true }`; `result = { size = 0 }` is every one";
+        reading.problem(value.span(), "`result` says nothing of the result", hint);
+    }
+    let mut found = Vec::new();
+    if let Some(value) = table.get("size") {
+        match count(value).and_then(|count| u64::try_from(count).ok()) {
+            Some(more) => found.push(Finding::Size(more)),
+            None => reading.wrong_type(value, "size", "a number of bytes, which a result must have more than"),
+        }
+    }
+    if let Some(value) = table.get("kind") {
+        found.push(Finding::Kind(any_of(reading, value, "kind", ContentKind::WORDS)));
+    }
+    for (key, of) in [("glob", Finding::Glob as fn(Vec<Glob>) -> Finding), ("host", Finding::Host)] {
+        if let Some(value) = table.get(key) {
+            found.push(of(globs(reading, value, key, Glob::new)));
+        }
+    }
+    for (key, finding) in [("secret", Finding::Secret), ("hazard", Finding::Hazard)] {
+        let Some(value) = table.get(key) else { continue };
+        match reading.switch(value, key) {
+            Some(false) => {
+                let hint = format!("write `{key} = true`, or leave it out");
+                reading.problem(value.span(), format!("`{key}` can only be true"), hint);
+            }
+            Some(true) | None => found.push(finding),
+        }
+    }
+    found
+}
+
+/// Notes the keys that a rule about results cannot have.
+pub(super) fn check_result_keys(reading: &mut Reading<'_>, table: &DeTable<'_>) {
+    for (key, _) in OF_CALLS.iter().filter_map(|key| table.get_key_value(*key)) {
+        let what = format!("`{}` is about calls, and this rule is about their results", key.get_ref());
+        reading.problem(key.span(), what, "take it out, or write a rule of its own for the calls");
+    }
 }

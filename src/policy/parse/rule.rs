@@ -7,7 +7,6 @@ use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
 
 use super::condition::{self, Example};
-use super::result;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use crate::mcp::request;
@@ -62,7 +61,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
         let hint = "add `id = \"a-short-name\"`: the log names rules by it";
         reading.problem(at.clone(), "a rule without an id", hint);
     }
-    let result = table.get("result").map(|value| result::findings(reading, value));
+    let result = table.get("result").map(|value| condition::findings(reading, value));
     let decision = table.get("decision").map(|value| match &result {
         None => reading.word(value, "decision", Decision::WORDS),
         Some(_) => reading.word(value, "decision", ResultAct::WORDS).map(|_| Decision::Deny),
@@ -106,7 +105,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
         reading.problem(key.span(), "only tools/call has a tool, and this rule names a `method`", hint);
     }
     if let Some(findings) = result {
-        result::check_keys(reading, table);
+        condition::check_result_keys(reading, table);
         let act = table.get("decision").and_then(|value| ResultAct::from_word(value.get_ref().as_str()?));
         rule.result = Some(ResultTest { act: act?, findings });
     }
