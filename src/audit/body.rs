@@ -8,8 +8,7 @@ use jiff::Timestamp;
 use super::chain::{self, Writer};
 use super::record::Entry;
 use super::redact::{Redactor, push_string};
-use crate::wire::digest::Digest;
-use crate::wire::number::push_number;
+use crate::wire::{Digest, number::push_number};
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;

@@ -10,8 +10,7 @@ use serde_json::value::RawValue;
 use super::chain::Row;
 use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
 use super::redact::push_string;
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::wire::{Digest, words::words};
 
 /// An owned record.
 #[derive(Clone, Debug, PartialEq, Eq)]

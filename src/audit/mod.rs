@@ -21,6 +21,13 @@ pub mod store;
 pub mod tally;
 pub mod verified;
 
+// What most layers above use, under one name.
+pub use fields::{Field, Fields, Record};
+pub use moment::{Clock, rfc3339};
+pub use record::{By, Entry, Kind, Outcome, Receipt, VerdictWord};
+pub use search::Search;
+pub use store::{ReadOrder, Reader, StoreError};
+
 /// Receipts without a disk, for this crate's own tests: nobody who uses the library has it.
 #[cfg(test)]
 pub(crate) mod rehearsal {

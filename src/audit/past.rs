@@ -9,14 +9,9 @@ use super::record::{By, Kind, VerdictWord};
 use super::store::{ReadOrder, Reader, StoreError};
 use serde_json::Value;
 
-use crate::behavior::arguments;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Badge, Confidence};
-use crate::policy::past;
+use crate::behavior::{Badge, Behavior, Confidence, Hazard, HazardKind, Identity, arguments};
 use crate::policy::past::{Ended, PastCall};
-use crate::policy::rule::Decision;
+use crate::policy::{Decision, past};
 
 /// What a call's first record tells: how it was judged, and with what arguments.
 #[derive(Clone)]

@@ -10,13 +10,10 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Badge;
-use crate::policy::rule::Decision;
-use crate::signing::grade::Grade;
-use crate::wire::digest::Digest;
-use crate::wire::json::Json;
-use crate::wire::words::words;
+use crate::behavior::{Badge, Identity};
+use crate::policy::Decision;
+use crate::signing::Grade;
+use crate::wire::{Digest, json::Json, words::words};
 
 words! {
     /// What kind of fact it is.

@@ -5,8 +5,7 @@
 use std::borrow::Cow;
 
 use crate::behavior::secrets;
-use crate::wire::digest::{Digest, Hasher};
-use crate::wire::plain_run;
+use crate::wire::{Digest, Hasher, plain_run};
 
 /// What one JSON text may take in a record, in bytes.
 pub const ROOM: usize = 16 * 1024;

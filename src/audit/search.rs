@@ -5,8 +5,7 @@ use memchr::memmem;
 use super::fields::{Field, Fields};
 use super::moment::{Clock, NotAMoment, Since};
 use super::record::Kind;
-use crate::policy::glob::Glob;
-use crate::policy::reading::nearest;
+use crate::policy::{Glob, reading::nearest};
 
 /// The words that people type for a field's value, each with the word of records; none where it takes any text.
 fn words_of(field: Field) -> Vec<(&'static str, &'static str)> {

@@ -5,8 +5,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::digest::{Digest, Hasher};
-use crate::wire::words::words;
+use crate::wire::{Digest, Hasher, words::words};
 
 words! {
     What {

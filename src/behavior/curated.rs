@@ -14,8 +14,7 @@ use super::evidence::{Claim, Evidence, Source, Strength};
 use super::identity::Identity;
 use super::shape::{Given, Roles};
 use super::taxonomy::{ContentType, Mutability};
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::wire::{Digest, words::words};
 
 pub const LISTS: &[(&str, &str)] = include!("../../assets/identities.rs");
 

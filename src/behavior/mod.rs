@@ -18,3 +18,11 @@ pub mod taxonomy;
 pub mod voters;
 pub mod wildcards;
 pub mod words;
+
+// What most layers above use, under one name.
+pub use agreed::{Agreement, Agreements};
+pub use conclude::{Behavior, Trust};
+pub use evidence::{Evidence, Source};
+pub use hazards::{Hazard, HazardKind};
+pub use identity::Identity;
+pub use taxonomy::{Action, Badge, Confidence, Mutability, OutputDomain};

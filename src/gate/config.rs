@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::behavior::conclude::Trust;
-use crate::behavior::expected::Expected;
-use crate::behavior::shape::Places;
+use crate::behavior::{Trust, expected::Expected, shape::Places};
 use crate::capability::schema::Mismatch;
-use crate::gate::data::opinion::Approver;
-use crate::gate::data::pin::Pins;
-use crate::policy::role::ToolProfile;
-use crate::policy::scope::Scope;
+use crate::gate::data::{opinion::Approver, pin::Pins};
+use crate::policy::{Scope, role::ToolProfile};
 
 /// What happens to a call that must be asked while no console is attached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

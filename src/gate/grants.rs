@@ -9,21 +9,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::behavior::arguments::base;
 use crate::behavior::arguments::named::{LeftOut, possible_paths};
-use crate::behavior::conclude::{self, Behavior, Replaced};
-use crate::behavior::hazards::{Hazard, HazardKind};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Action;
-use crate::gate::data::event::Now;
-use crate::gate::data::facts::Findings;
+use crate::behavior::conclude::{self, Replaced};
+use crate::behavior::{Action, Behavior, Hazard, HazardKind, Identity, arguments::base};
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
-use crate::policy::decide::{Question, Ruling};
-use crate::policy::glob::Holds;
-use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::{Folder, Paths, Roots};
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
+use crate::gate::data::{event::Now, facts::Findings};
+use crate::policy::under::{Folder, Paths};
+use crate::policy::{Decision, Policy, Question, Roots, Ruling, glob::Holds};
+use crate::wire::{Call, Digest};
 
 /// How many grants may be in force at once.
 const MOST: usize = 64;

@@ -40,12 +40,11 @@ use server::pages::ListReply;
 use state::{DescribeQueue, Ends, Host, ListOutcome, Rules, ServerEnd, WrapperEnd};
 use waiting::{Waiting, come_back, question};
 
-use crate::audit::agreed;
-use crate::audit::record::{By, Kind};
 use crate::audit::record::{NamedText, TextKind};
-use crate::policy::rule::Policy;
+use crate::audit::{By, Kind, agreed};
+use crate::policy::Policy;
 use crate::signing::verdict::Spent;
-use crate::wire::message::{self, Refusal};
+use crate::wire::{Refusal, message};
 
 pub use config::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
 

@@ -3,8 +3,7 @@
 use crate::gate::call::card;
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
-use crate::gate::held::context::Context;
-use crate::gate::held::{Asking, Consulting, Held, Judged};
+use crate::gate::held::{Asking, Consulting, Held, Judged, context::Context};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::{Described, Visibility};
 

@@ -9,17 +9,15 @@ use std::{io, thread};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::{Entry, Kind};
 use crate::home::agreed::{RecordError, record_if_begun};
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, Broken, NotKept, PolicyPlace, Written};
 use crate::home::replace::replace;
 use crate::home::{layers, user};
 use crate::policy::edit::{self, EditError};
-use crate::policy::parse::BUILT_IN;
-use crate::policy::reading::Problem;
-use crate::policy::rule::Policy;
-use crate::wire::digest::Digest;
+use crate::policy::{Policy, parse::BUILT_IN, reading::Problem};
+use crate::wire::Digest;
 
 /// How many changes can be undone.
 const KEPT: usize = 100;

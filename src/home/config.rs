@@ -11,21 +11,17 @@ use std::time::Duration;
 
 use toml::de::DeTable;
 
-use crate::behavior::conclude::Trust;
-use crate::behavior::expected::Expected;
-use crate::capability::schema::Mismatch;
-use crate::capability::scope::Listed;
-use crate::gate::data::opinion::Approver;
-use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended};
+use crate::behavior::{Trust, expected::Expected};
+use crate::capability::{schema::Mismatch, scope::Listed};
+use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended, data::opinion::Approver};
 use crate::home::config::approver::{Callback, Notify};
 use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, PolicyPlace, Why};
-use crate::policy::glob::Glob;
 use crate::policy::reading::{Problem, Reading};
 use crate::policy::role::{Role, ToolProfile};
-use crate::policy::scope::{Limit, Scope};
+use crate::policy::{Glob, Scope, scope::Limit};
 
 /// How long a held call waits for an answer, unless a level says otherwise.
 pub const APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);

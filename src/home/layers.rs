@@ -12,17 +12,13 @@ use similar::TextDiff;
 
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
-use crate::home::signers;
-use crate::home::user;
+use crate::home::{signers, user};
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
-use crate::policy::parse;
-use crate::policy::rule::{Layer, Policy};
-use crate::policy::under::Roots;
+use crate::policy::{Policy, Roots, parse, rule::Layer};
 use crate::signing::change::{self, ChangeTerms};
-use crate::signing::grade::Needs;
-use crate::signing::verdict::Evidence;
-use crate::wire::digest::Digest;
+use crate::signing::{Needs, verdict::Evidence};
+use crate::wire::Digest;
 
 /// A project's own policy, in the folder that its servers run in.
 pub const PROJECT: &str = ".mcp-approve.toml";

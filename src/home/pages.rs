@@ -7,25 +7,18 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 
-use crate::audit::chain;
-use crate::audit::fields::Fields;
-use crate::audit::record::{Entry, Kind, VerdictWord};
-use crate::audit::store::{ReadOrder, Reader, StoreError};
-use crate::behavior::agreed::{Agreement, Agreements};
-use crate::behavior::conclude::Behavior;
+use crate::audit::{Entry, Fields, Kind, ReadOrder, Reader, StoreError, VerdictWord, chain};
 use crate::behavior::curated::{self, Reviewed};
-use crate::behavior::taxonomy::Confidence;
-use crate::gate::data::pin::PinState;
-use crate::gate::data::pin::Pinning;
+use crate::behavior::{Agreement, Agreements, Behavior, Confidence};
+use crate::gate::data::pin::{PinState, Pinning};
 use crate::home::agreed::{self, AgreedError, Known, record_all};
 use crate::home::places::Places;
 use crate::home::{config, policy_file, user};
 use crate::pins::page::{self, Offer, Page, Seen};
 use crate::pins::reading::{Applied, StoredTool};
 use crate::pins::{Launch, PinStore};
-use crate::policy::fit::rules_name;
-use crate::policy::rule::FirstUse;
-use crate::wire::number::counted;
+use crate::policy::{rule::FirstUse, rules_name};
+use crate::wire::counted;
 
 /// What calls were seen to ask about, by the server's name in rules.
 pub type SeenOf = BTreeMap<String, Seen>;

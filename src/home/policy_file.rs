@@ -8,12 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::home::places::{PlaceError, Places, check_owner};
 use crate::home::replace::replace;
 use crate::home::user;
-use crate::policy::parse;
-use crate::policy::reading::Problem;
-use crate::policy::rule::Policy;
-use crate::policy::under::Roots;
+use crate::policy::{Policy, Roots, parse, reading::Problem};
 use crate::signing::verdict::Evidence;
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 /// How many bytes a policy may have: it is text that people write.
 const CAP: u64 = 4 << 20;

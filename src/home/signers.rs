@@ -11,9 +11,8 @@ use jiff::tz::TimeZone;
 use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
 use super::policy_file;
-use crate::signing::grade::Level;
-use crate::signing::grade::{Needs, Owner, Required};
-use crate::signing::signers::{InForce, LONGEST, LineError, Signers};
+use crate::signing::signers::{LONGEST, LineError, Signers};
+use crate::signing::{InForce, Level, Needs, Required, grade::Owner};
 
 /// ssh-keygen, where the machine's policy names no other.
 const KEYGEN: &str = "/usr/bin/ssh-keygen";

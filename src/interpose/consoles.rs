@@ -8,14 +8,12 @@ use tokio::sync::mpsc;
 
 use super::notice;
 use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord, Signature};
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::{Gate, Mode};
-use crate::home::places::Places;
-use crate::home::signers;
+use crate::gate::{Gate, Mode, data::snapshot::Snapshot};
+use crate::home::{places::Places, signers};
 use crate::link::folder::{self, LinkError, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
-use crate::signing::verdict::{Attested, Evidence};
+use crate::signing::{Attested, verdict::Evidence};
 
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;

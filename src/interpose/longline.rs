@@ -3,9 +3,7 @@
 use super::host::Host;
 use crate::gate::Gate;
 use crate::wire::digest::{StreamDigest, StreamHasher};
-use crate::wire::line::Line;
-use crate::wire::message::{self, Gist};
-use crate::wire::stream::EnvelopeScanner;
+use crate::wire::{Gist, Line, message, stream::EnvelopeScanner};
 
 /// A long line on its way.
 pub struct LongLine {

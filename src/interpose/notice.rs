@@ -13,8 +13,7 @@ use tracing::level_filters::LevelFilter;
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::gate::data::event::Now;
-use crate::gate::waiting::question::written_out;
+use crate::gate::{data::event::Now, waiting::question::written_out};
 use crate::link::desktop::Desktop;
 
 /// Microseconds between two notices that a call waits.

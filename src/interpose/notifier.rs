@@ -10,13 +10,11 @@ use tokio::time::timeout;
 
 use super::runner;
 use super::threads::{FromThreads, ToLoop};
-use crate::audit::moment::rfc3339;
-use crate::audit::redact::Redactor;
-use crate::gate::call::effect_line;
-use crate::gate::data::event::Now;
-use crate::gate::data::report::CallEnd;
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::waiting::question::written_out;
+use crate::audit::{redact::Redactor, rfc3339};
+use crate::gate::{
+    call::effect_line, data::event::Now, data::report::CallEnd, data::snapshot::Snapshot,
+    waiting::question::written_out,
+};
 use crate::home::config::approver::{Notify, Values};
 
 /// How long one run may take.

@@ -13,15 +13,12 @@ use super::memory::give_back;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use super::{clock, notice};
-use crate::behavior::agreed::{Agreement, Agreements, day_of};
-use crate::behavior::conclude::Trust;
+use crate::behavior::{Agreement, Agreements, Trust, agreed::day_of};
 use crate::gate::data::event::{ConsoleId, Event};
-use crate::gate::data::pin::Pinning;
-use crate::gate::data::pin::{PinUpdate, Pins};
+use crate::gate::data::pin::{PinUpdate, Pinning, Pins};
 use crate::pins::agreed::{Kept, Proofs, Standing};
-use crate::pins::reading::Applied;
-use crate::pins::{Launch, PinStore, PinsError, Program};
-use crate::wire::digest::Digest;
+use crate::pins::{Launch, PinStore, PinsError, Program, reading::Applied};
+use crate::wire::Digest;
 
 /// How long to retry while others write, so that many wrappers can start at once.
 const BUSY: Duration = Duration::from_secs(15);

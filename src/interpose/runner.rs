@@ -13,10 +13,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::threads::{FromThreads, ToLoop};
-use crate::gate::data::event::Event;
-use crate::gate::data::opinion::Opinion;
+use crate::gate::{data::event::Event, data::opinion::Opinion};
 use crate::home::config::approver::{Callback, PATH};
-use crate::policy::rule::Decision;
+use crate::policy::Decision;
 
 /// How long an answer may be, in bytes; a longer one is an error.
 const ANSWER: u64 = 64 << 10;

@@ -17,15 +17,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::audit::record::{Entry, Kind};
 use crate::audit::record::{NamedText, TextKind};
-use crate::audit::recording::ToKeep;
-use crate::audit::redact::Redactor;
-use crate::audit::store::{Commit, Journal, StoreError, Unsynced};
+use crate::audit::store::{Commit, Journal, Unsynced};
+use crate::audit::{Entry, Kind, StoreError, recording::ToKeep, redact::Redactor};
 use crate::interpose::clock::wall_ms;
 use crate::interpose::notice;
-use crate::policy::rule::Policy;
-use crate::wire::digest::Digest;
+use crate::policy::Policy;
+use crate::wire::Digest;
 pub use folding::{Ack, Done};
 use folding::{Fold, Folder, What, sync_all};
 

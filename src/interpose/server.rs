@@ -5,9 +5,7 @@ use std::sync::Arc;
 use super::stdio::Outbox;
 use crate::gate::data::effect::OwnLine;
 use crate::gate::data::token::{GuardrailToken, NotThisCall};
-use crate::wire::call::Call;
-use crate::wire::line::Line;
-use crate::wire::message::Plain;
+use crate::wire::{Call, Line, Plain};
 
 /// The server's stdin.
 #[derive(Debug)]

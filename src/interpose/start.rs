@@ -29,18 +29,12 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use crate::audit::{place, recording};
 use crate::behavior::shape;
-use crate::gate::data::pin::Pins;
-use crate::gate::{Config, Gate, Mode};
-use crate::home::config::Notices;
-use crate::home::config::WrapSettings;
-use crate::home::layers::Layers;
-use crate::home::places::Places;
-use crate::home::{name, user};
-use crate::link::delegation;
+use crate::gate::{Config, Gate, Mode, data::pin::Pins};
+use crate::home::config::{Notices, WrapSettings};
+use crate::home::{layers::Layers, name, places::Places, user};
 use crate::link::delegation::{Record, ServedRecord};
-use crate::link::desktop::Desktop;
-use crate::policy::rule::Policy;
-use crate::policy::scope::{Limit, Scope};
+use crate::link::{delegation, desktop::Desktop};
+use crate::policy::{Policy, Scope, scope::Limit};
 
 /// What a wrapper is started with.
 #[derive(Debug)]

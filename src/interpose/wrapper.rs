@@ -26,11 +26,9 @@ use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
 use crate::home::config::approver::Callback;
-use crate::link::message::FromWrapper;
-use crate::link::server::FromConsoles;
-use crate::wire::call::Origin;
-use crate::wire::line::Line;
-use crate::wire::message::{self, BeyondCap, Cutter, Gist, Piece};
+use crate::link::{message::FromWrapper, server::FromConsoles};
+use crate::wire::message::{self, BeyondCap, Cutter, Piece};
+use crate::wire::{Gist, Line, Origin};
 
 /// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;

@@ -2,16 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::gate::data::event::ConsoleId;
 pub use crate::gate::data::pin::PinState;
 pub use crate::gate::data::pin::{PinOffer, Remembers, ToolOffer, ToolWord};
 pub use crate::gate::data::report::{
     Activity, ActivityKind, CallEnd, Direction, KnownTool, OperatorVerdict, Status, WaitingCall,
 };
-use crate::gate::data::snapshot::Snapshot;
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
+use crate::gate::{data::event::ConsoleId, data::snapshot::Snapshot};
 use crate::signing::verdict::Evidence;
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 /// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.
 pub const PROTOCOL: u32 = 4;

@@ -3,14 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::fold::CLIENT_CAPABILITIES;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::Gist;
-use crate::wire::rename;
-use crate::wire::words::words;
+use crate::wire::{Call, Digest, Gist, Id, Line, fold::CLIENT_CAPABILITIES, rename, words::words};
 
 /// A session: `initialize`, its successful answer and `notifications/initialized` each take it one phase further.
 #[derive(Debug, Default)]

@@ -5,3 +5,8 @@ pub mod meta;
 pub mod request;
 pub mod result;
 pub mod tool;
+
+// What most layers above use, under one name.
+pub use lifecycle::{InSession, Phase, Revision};
+pub use result::Answer;
+pub use tool::Tool;

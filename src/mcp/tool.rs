@@ -7,10 +7,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::wire::digest::Digest;
-use crate::wire::fold;
-use crate::wire::line::Line;
 use crate::wire::strict::{Fault, Reader};
+use crate::wire::{Digest, Line, fold};
 
 /// A longer page is not read: its tools stay unknown, and each call of them asks.
 pub const LONGEST_PAGE: usize = 16 << 20;

@@ -4,10 +4,9 @@ use serde_json::Value;
 
 use super::reading::StoredTool;
 use super::store::{PinStore, PinsError};
-use crate::capability::set::Growth;
-use crate::capability::types;
+use crate::capability::{set::Growth, types};
 use crate::gate::data::pin::PinState;
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 use crate::wire::fold::in_pointer;
 
 pub use super::columns::{Argument, arguments};

@@ -4,21 +4,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::behavior::agreed::{Agreement, Agreements, What};
-use crate::behavior::conclude::{self, Behavior};
-use crate::behavior::evidence::Source;
-use crate::behavior::identity::Identity;
 use crate::behavior::shape::ahead::{Ahead, Each, ahead};
 use crate::behavior::shape::{self, Given, Keys};
-use crate::behavior::taxonomy::{Confidence, Mutability};
-use crate::gate::data::pin::PinState;
-use crate::gate::data::pin::Pinning;
-use crate::mcp::tool::Tool;
+use crate::behavior::{
+    Agreement, Agreements, Behavior, Confidence, Identity, Mutability, Source, agreed::What, conclude,
+};
+use crate::gate::data::pin::{PinState, Pinning};
+use crate::mcp::Tool;
 use crate::pins::reading::StoredTool;
 use crate::policy::rule::FirstUse;
-use crate::wire::digest::Digest;
-use crate::wire::number::counted;
-use crate::wire::words::words;
+use crate::wire::{Digest, counted, words::words};
 
 const NAMED: usize = 8;
 

@@ -8,16 +8,14 @@ use rusqlite::{OptionalExtension as _, Row};
 
 use super::columns::{Argument, FORMER, PIN, arguments, changed, pin, words};
 use super::store::{PinStore, PinsError};
-use crate::audit::record::{Entry, Kind};
-use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
-use crate::behavior::curated::Curated;
-use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
-use crate::behavior::identity::Identity;
-use crate::behavior::shape::Given;
-use crate::gate::data::pin::Pinning;
-use crate::gate::data::pin::{Other, Pin, PinState, Pins};
-use crate::mcp::tool::Tool;
-use crate::wire::digest::Digest;
+use crate::audit::{Entry, Kind};
+use crate::behavior::conclude::{self, Overrides};
+use crate::behavior::{
+    Behavior, Hazard, HazardKind, Identity, Trust, curated::Curated, hazards::lookalike, shape::Given,
+};
+use crate::gate::data::pin::{Other, Pin, PinState, Pinning, Pins};
+use crate::mcp::Tool;
+use crate::wire::Digest;
 
 /// One command line under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,11 +15,9 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Tr
 use super::columns::{FORMER, PIN, arguments, changed, pin, words};
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
-use crate::behavior::agreed::Agreements;
-use crate::behavior::conclude::Trust;
-use crate::behavior::hazards::lookalike;
+use crate::behavior::{Agreements, Trust, hazards::lookalike};
 use crate::gate::data::pin::{AddedIn, Other, Pin, PinUpdate, Pins, PinsArrival, UpdateKind};
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 
 const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
 const VERSION: i64 = 5;

@@ -2,9 +2,7 @@
 
 use super::glob::Holds;
 use crate::behavior::arguments::effect::{Analysis, Effect};
-use crate::behavior::conclude::Behavior;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, OutputDomain};
+use crate::behavior::{Action, Behavior, Identity, OutputDomain};
 use crate::wire::words::words;
 
 words! {

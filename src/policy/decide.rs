@@ -12,10 +12,7 @@ use super::glob::Holds;
 use super::rule::{Decision, NewDefault, Policy, Rule};
 use super::terms::ApprovalTerms;
 use super::under::Roots;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Confidence;
-use crate::behavior::taxonomy::{Badge, Mutability, OutputDomain};
+use crate::behavior::{Badge, Behavior, Confidence, HazardKind, Mutability, OutputDomain};
 
 /// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,12 +12,8 @@ use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
 use super::when::{About, CallFacts};
 use crate::behavior::arguments::effect::{Analysis, Language};
-use crate::behavior::conclude::Behavior;
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::identity::Identity;
 use crate::behavior::shape::{New, Shape};
-use crate::behavior::taxonomy::{Action, Badge};
-use crate::behavior::{arguments, tags};
+use crate::behavior::{Action, Badge, Behavior, HazardKind, Identity, arguments, tags};
 use crate::wire::words::words;
 
 #[derive(Clone, Copy, Debug)]

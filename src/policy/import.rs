@@ -15,8 +15,7 @@ use super::maker::{Title, entitled, id_for};
 use super::rule::Decision;
 use super::written;
 use crate::capability::names::shortened;
-use crate::wire::json;
-use crate::wire::words::words;
+use crate::wire::{json, words::words};
 
 words! {
     Host {

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
-use crate::signing::grade::Level;
-use crate::signing::grade::{Needs, Required};
-use crate::wire::digest::Digest;
+use crate::signing::{Level, Needs, Required};
+use crate::wire::Digest;
 
 /// What one file contributes.
 #[derive(Clone, Debug)]

@@ -11,8 +11,7 @@ use super::parse::parse_at;
 use super::rule::{Decision, Policy, Rule};
 use super::under::{Folder, Roots, absolute};
 use super::written;
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Action;
+use crate::behavior::{Action, HazardKind};
 use crate::wire::fold::in_pointer;
 
 /// Why no rule can be made from a call.

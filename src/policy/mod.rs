@@ -26,3 +26,12 @@ pub mod terms;
 pub mod under;
 pub mod when;
 pub mod written;
+
+// What most layers above use, under one name.
+pub use decide::{Question, Ruling};
+pub(crate) use fit::rules_name;
+pub use glob::Glob;
+pub use rate::Recent;
+pub use rule::{Decision, Pending, Policy, Rule};
+pub use scope::Scope;
+pub use under::Roots;

@@ -13,9 +13,8 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
-use crate::signing::grade::Level;
-use crate::signing::grade::Required;
-use crate::wire::digest::Digest;
+use crate::signing::{Level, Required};
+use crate::wire::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::behavior::conclude::Behavior;
-use crate::behavior::taxonomy::{Action, Mutability};
-use crate::mcp::tool::Tool;
+use crate::behavior::{Action, Behavior, Mutability};
+use crate::mcp::Tool;
 use crate::wire::words::words;
 
 words! {

@@ -4,11 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::rules_name;
 use super::glob::Glob;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::curated::Entitlement;
-use crate::behavior::tags;
-use crate::behavior::taxonomy::{Action, Mutability};
-use crate::mcp::tool::Tool;
+use crate::behavior::{Action, Behavior, Mutability, curated::Entitlement, tags};
+use crate::mcp::Tool;
 use crate::policy::profile::{self, Profile, Written};
 
 /// The roles that need no configuration, each with all that the one before it has.

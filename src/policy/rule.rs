@@ -10,13 +10,10 @@ use super::result::ResultTest;
 use super::terms::ApprovalTerms;
 use super::under::Roots;
 use super::when::{About, Predicate};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::behavior::{Action, Identity, Mutability, OutputDomain};
 use crate::mcp::request;
-use crate::signing::grade::Level;
-use crate::signing::grade::{Danger, Needs, Required};
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::signing::{Level, Needs, Required, grade::Danger};
+use crate::wire::{Digest, words::words};
 
 words! {
     /// What a rule, a default or a policy says of a call. Ordered: the strictest of several is the maximum.

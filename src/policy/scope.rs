@@ -6,13 +6,11 @@ use serde_json::Value;
 
 use super::glob::Glob;
 use super::role::Role;
-use crate::behavior::conclude::Behavior;
+use crate::behavior::Behavior;
 use crate::capability::scope::Listed;
-use crate::mcp::lifecycle::Revision;
 use crate::mcp::request::{self, Content, Standing};
-use crate::mcp::tool::Tool;
-use crate::wire::call::{Call, Origin};
-use crate::wire::digest::Digest;
+use crate::mcp::{Revision, Tool};
+use crate::wire::{Call, Digest, Origin};
 
 /// What a wrapper may use: what lies within all of these limits; without any, everything that the server has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,3 +11,9 @@ pub mod signers;
 pub mod sshsig;
 pub mod statement;
 pub mod verdict;
+
+// What most layers above use, under one name.
+pub use grade::{Grade, Level, Needs, Required};
+pub use signers::InForce;
+pub use statement::CardTerms;
+pub use verdict::Attested;

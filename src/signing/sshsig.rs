@@ -7,8 +7,7 @@ use data_encoding::{BASE64, BASE64_NOPAD};
 use ring::digest::{SHA512, digest};
 use ring::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, UnparsedPublicKey};
 
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::wire::{Digest, words::words};
 
 /// The longest armored signature that is read, in bytes. Those of the key types we know have less than 1 KiB.
 pub const LONGEST: usize = 8 << 10;

@@ -7,8 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::digest::{Digest, NotADigest};
-use crate::wire::words::words;
+use crate::wire::{Digest, digest::NotADigest, words::words};
 
 /// The namespace of signatures over statements.
 pub const NAMESPACE: &str = "verdict@mcp-approve";

@@ -20,3 +20,11 @@ pub mod task;
 pub mod words;
 
 pub(crate) use strict::plain_run;
+
+// What most layers above use, under one name.
+pub use call::{Call, Origin};
+pub use digest::{Digest, Hasher};
+pub use id::Id;
+pub use line::Line;
+pub use message::{Gist, Plain, Refusal};
+pub use number::counted;

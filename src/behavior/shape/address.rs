@@ -1,7 +1,6 @@
 //! Web addresses: which host one goes to, as it is agreed to, and what makes one ask on any host. Resolves no name.
 
-use crate::behavior::arguments::choice;
-use crate::behavior::arguments::path::decoded;
+use crate::behavior::arguments::{choice, path::decoded};
 use crate::behavior::secrets;
 use crate::behavior::words::{self, among, section};
 

@@ -6,9 +6,8 @@ use serde_json::Value;
 use super::key::{Role, Roles};
 use crate::behavior::agreed::Kind;
 use crate::behavior::arguments::effect::{Effect, Language};
-use crate::behavior::arguments::key::Languages;
 use crate::behavior::arguments::sql::{self, Dialect};
-use crate::behavior::arguments::{choice, graphql};
+use crate::behavior::arguments::{choice, graphql, key::Languages};
 use crate::behavior::secrets;
 use crate::behavior::words::{among, of_name};
 

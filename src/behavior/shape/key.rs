@@ -9,16 +9,14 @@ use serde_json::Value;
 use super::address;
 use crate::behavior::agreed::{Agreement, What};
 use crate::behavior::arguments::key::{Languages, Spoken, in_word};
-use crate::behavior::arguments::sql::Dialect;
-use crate::behavior::arguments::{base, choice};
+use crate::behavior::arguments::{base, choice, sql::Dialect};
 use crate::behavior::evidence::{Evidence, Source};
 use crate::behavior::secrets;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::voters::name;
 use crate::behavior::words::{self, section};
-use crate::mcp::tool::Tool;
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::mcp::Tool;
+use crate::wire::{Digest, words::words};
 
 const ROLES: &str = include_str!("../../../assets/words/roles.txt");
 

@@ -11,12 +11,11 @@ use super::key::{Key, Keys, Role, Roles};
 use super::place::{self, PathStates, PathVerdict, Places};
 use crate::behavior::agreed::{Agreement, Agreements, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
-use crate::behavior::arguments::named::visit;
 use crate::behavior::arguments::schema::{Declared, Schema, Schemas};
-use crate::behavior::arguments::{choice, grammar};
+use crate::behavior::arguments::{choice, grammar, named::visit};
 use crate::behavior::{secrets, words};
 use crate::capability::names::shortened;
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 use crate::wire::fold::in_pointer;
 
 /// How many leaves of one call are looked at, and how much text, in bytes.

@@ -1,21 +1,16 @@
 //! Takes the operator's answer to a card, on exactly the bytes that were shown; anything else has no effect.
 
-use crate::audit::record::By;
+use crate::audit::By;
 use crate::gate::call::judge;
 use crate::gate::data::event::OperatorWord;
-use crate::gate::held::Next;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
 use crate::gate::held::{
-    Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Original, Seen, Stage,
-    Verdict, Withdrawn, replies, wait,
+    Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Next, Original, Seen,
+    Stage, Verdict, Withdrawn, context::Context, out::Out, replies, table::Calls, wait,
 };
 use crate::gate::server::catalog::ToolLookup;
-use crate::mcp::lifecycle::InSession;
-use crate::policy::rule::Decision;
-use crate::policy::scope::Outside;
-use crate::wire::call::Call;
+use crate::mcp::InSession;
+use crate::policy::{Decision, scope::Outside};
+use crate::wire::Call;
 
 pub(super) fn denied(held: Held, asking: Asking, word: &OperatorWord, reason: String) -> Next {
     let reply = replies::denied_by_operator(&held.call, &reason);

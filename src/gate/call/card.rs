@@ -1,19 +1,14 @@
 //! The card of a held call, as the operator sees it. Data only; foreign text in it is raw.
 
-use crate::behavior::arguments;
-use crate::behavior::arguments::reading::Reading;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::{Behavior, HazardKind, Mutability, arguments, arguments::reading::Reading};
 use crate::gate::call::{grant, signed};
 use crate::gate::data::snapshot::{Check, CheckState, Safe, Snapshot};
 use crate::gate::deadline;
-use crate::gate::held::context::Context;
-use crate::gate::held::{Held, Inside, Judged, retry};
+use crate::gate::held::{Held, Inside, Judged, context::Context, retry};
 use crate::gate::waiting::question;
-use crate::mcp::tool::Tool;
-use crate::signing::grade::Needs;
-use crate::wire::call::Call;
+use crate::mcp::Tool;
+use crate::signing::Needs;
+use crate::wire::Call;
 
 /// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
 const WORDS: usize = 64 * 1024;

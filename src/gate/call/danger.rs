@@ -3,14 +3,11 @@
 
 use serde_json::Value;
 
-use crate::behavior::arguments::choice;
 use crate::behavior::arguments::effect::{Analysis, Effect};
 use crate::behavior::arguments::named::{LeftOut, path_arguments};
-use crate::behavior::conclude::{self, Behavior, Replaced};
-use crate::behavior::evidence::Source;
-use crate::behavior::taxonomy::{Action, Mutability};
+use crate::behavior::conclude::{self, Replaced};
 use crate::behavior::voters::name::{self, Gesture};
-use crate::behavior::words;
+use crate::behavior::{Action, Behavior, Mutability, Source, arguments::choice, words};
 use crate::gate::call::touched::{self, FileChange, How};
 use crate::gate::data::facts::{Facts, FileKind, Findings, Look};
 use crate::gate::grants::Care;

@@ -4,30 +4,24 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::audit::record::{By, Kind, Receipt};
-use crate::behavior::taxonomy::Mutability;
+use crate::audit::{By, Kind, Receipt};
+use crate::behavior::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::{ask, card, end, forward, grant, judge, look, signed};
-use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
-use crate::gate::data::facts::Findings;
-use crate::gate::data::opinion::Opinion;
 use crate::gate::data::pin::{Pinning, ToolOffer, ToolWord};
-use crate::gate::data::report::OperatorVerdict;
-use crate::gate::data::terms::GrantTerms;
-use crate::gate::held::Next;
-use crate::gate::held::context::Context;
-use crate::gate::held::{
-    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Stage, StageKind,
-    Verdict, Withdrawal, Withdrawn, entries, replies,
+use crate::gate::data::{
+    effect::Effect, facts::Findings, opinion::Opinion, report::OperatorVerdict, terms::GrantTerms,
 };
-use crate::gate::waiting::given::ShownForm;
+use crate::gate::held::{
+    Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Next, Stage,
+    StageKind, Verdict, Withdrawal, Withdrawn, context::Context, entries, replies,
+};
 use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
-use crate::gate::waiting::{answer, come_back};
-use crate::policy::rule::Policy;
-use crate::signing::grade::Needs;
-use crate::wire::digest::Digest;
-use crate::wire::number::counted;
+use crate::gate::waiting::{answer, come_back, given::ShownForm};
+use crate::policy::Policy;
+use crate::signing::Needs;
+use crate::wire::{Digest, counted};
 
 impl Gate {
     /// Takes a call from step to step, until it waits for something or has ended.

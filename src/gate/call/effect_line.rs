@@ -4,11 +4,7 @@ use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect, Language};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::conclude::Behavior;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use crate::behavior::voters::name::Gesture;
-use crate::behavior::words;
+use crate::behavior::{Action, Behavior, Identity, Mutability, OutputDomain, voters::name::Gesture, words};
 use crate::gate::call::danger::gesture;
 use crate::gate::call::touched::{is_new, replaces_whole};
 use crate::gate::data::facts::{FileKind, Findings};

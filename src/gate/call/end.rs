@@ -1,17 +1,15 @@
 //! The end of a held call that does not run: denied, withdrawn, stopped after its approval, or not recorded. Its host is answered
 //! where an answer is due, and the consoles learn that it no longer waits.
 
-use crate::audit::record::{By, VerdictWord};
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
+use crate::audit::{By, VerdictWord};
 use crate::gate::held::{
-    Deciding, Denial, Held, Judged, Stage, StageKind as _, Verdict, Withdrawal, Withdrawn, entries, replies,
+    Deciding, Denial, Held, Judged, Next, Stage, StageKind as _, Stopped, Verdict, Withdrawal, Withdrawn, entries,
+    out::Out, replies, table::Calls,
 };
-use crate::gate::held::{Next, Stopped};
 use crate::gate::state::{Ends, Host};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::answer::{answer, leave_unanswered};
-use crate::wire::call::{Call, Origin};
+use crate::wire::{Call, Origin};
 
 /// The denial is in the log: the host gets its answer.
 pub(in crate::gate) fn denied(held: &Held, denial: Denial, host: &mut Host, waiting: &mut Waiting, out: &mut Out) {

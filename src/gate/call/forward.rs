@@ -2,24 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::behavior::hazards::HazardKind;
+use crate::audit::{By, Receipt, VerdictWord};
+use crate::behavior::HazardKind;
 use crate::gate::call::judge;
-use crate::gate::data::effect::Effect;
-use crate::gate::data::token::GuardrailToken;
-use crate::gate::held::Next;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::{Approval, Approved, AskRecord, Case, Held, Judged, Verdict, entries, replies};
+use crate::gate::data::{effect::Effect, token::GuardrailToken};
+use crate::gate::held::{
+    Approval, Approved, AskRecord, Case, Held, Judged, Next, Verdict, context::Context, entries, out::Out, replies,
+};
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
-use crate::gate::waiting::Waiting;
-use crate::gate::waiting::tasks::Progress;
-use crate::policy::rate::Recent;
-use crate::policy::rule::Decision;
-use crate::wire::call::Origin;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
+use crate::gate::waiting::{Waiting, tasks::Progress};
+use crate::policy::{Decision, Recent};
+use crate::wire::{Id, Line, Origin};
 
 pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
     let (server, now) = (&out.heading.server, out.now.wall);

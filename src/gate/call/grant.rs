@@ -5,21 +5,19 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::audit::record::{Entry, Kind};
-use crate::behavior::agreed::Agreement;
-use crate::behavior::taxonomy::{Confidence, Mutability};
+use crate::audit::{Entry, Kind};
+use crate::behavior::{Agreement, Confidence, Mutability};
 use crate::gate::call::danger;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
 use crate::gate::data::pin::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, GivenGrant, GrantArea, Grants, LONGEST};
-use crate::gate::held::out::Out;
-use crate::gate::held::{Held, Judged};
+use crate::gate::held::{Held, Judged, out::Out};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
-use crate::policy::rule::{Decision, Likely, NewDefault, Policy};
-use crate::policy::under::Folder;
-use crate::wire::call::Call;
+use crate::policy::rule::{Likely, NewDefault};
+use crate::policy::{Decision, Policy, under::Folder};
+use crate::wire::Call;
 
 /// Remembers what was granted with an approval that is in the log.
 pub(super) fn record(

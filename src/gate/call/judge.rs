@@ -7,16 +7,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::audit::query::VIOLATION;
-use crate::audit::record::By;
-use crate::behavior::agreed::Agreement;
-use crate::behavior::arguments::key::Said;
-use crate::behavior::arguments::named;
-use crate::behavior::conclude::{self, Behavior, CallBehavior};
-use crate::behavior::hazards::{Hazard, HazardKind, reading};
+use crate::audit::{By, query::VIOLATION};
+use crate::behavior::conclude::{self, CallBehavior};
 use crate::behavior::request::{Carried, carried, of_request};
 use crate::behavior::shape::{self, Keys, Known, PathStates};
-use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::behavior::{
+    Agreement, Badge, Behavior, Hazard, HazardKind, Mutability, arguments::key::Said, arguments::named,
+    hazards::reading,
+};
 use crate::gate::call::danger::{care, danger};
 use crate::gate::call::judgement::{
     self, EXPLAINED, by_method, check_schema, first_use, followed, is_too_much, join, mismatch, near, outside, recent,
@@ -24,33 +22,24 @@ use crate::gate::call::judgement::{
 };
 use crate::gate::call::{effect_line, look};
 use crate::gate::config::{Config, Mode};
-use crate::gate::data::effect::Effect;
-use crate::gate::data::facts::Look;
-use crate::gate::data::pin::PinState;
+use crate::gate::data::{effect::Effect, facts::Look, pin::PinState};
 use crate::gate::grants::{GrantQuestion, Grants, Loosened};
-use crate::gate::held::Next;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
 use crate::gate::held::retry::{self, Retry};
 use crate::gate::held::{
-    Approval, Case, Describing, Held, Inside, Judged, Seen, StageKind as _, Verdict, replies, target,
+    Approval, Case, Describing, Held, Inside, Judged, Next, Seen, StageKind as _, Verdict, context::Context, out::Out,
+    replies, target,
 };
 use crate::gate::server::catalog::{Catalog, ToolLookup};
-use crate::gate::server::described::Described;
-use crate::gate::server::flight::Continued;
-use crate::gate::state::ListOutcome;
-use crate::gate::state::roots::plain;
-use crate::mcp::lifecycle::InSession;
-use crate::mcp::request;
-use crate::policy::decide::{self, Near, Question, Ruling};
+use crate::gate::server::{described::Described, flight::Continued};
+use crate::gate::state::{ListOutcome, roots::plain};
+use crate::mcp::{InSession, request};
+use crate::policy::decide::{self, Near};
 use crate::policy::fit::{counted, paths_wanted};
-use crate::policy::rule::Decision;
-use crate::policy::scope::{Asked, Asks, InScope, Outside, Scope};
-use crate::signing::grade::Required;
-use crate::wire::call::{Call, Origin};
-use crate::wire::json;
-use crate::wire::line::Line;
+use crate::policy::scope::{Asked, Asks, InScope, Outside};
+use crate::policy::{Decision, Question, Ruling, Scope};
+use crate::signing::Required;
 use crate::wire::message::{self, Sorted};
+use crate::wire::{Call, Line, Origin, json};
 
 /// Finds a held call's tool as its server describes it, and judges it by that; the server is asked first where it is not known.
 pub(super) fn describe(context: Context<'_>, held: Held, waits: Describing) -> Next {

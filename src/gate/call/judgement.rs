@@ -6,29 +6,24 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::agreed::{Agreement, What};
-use crate::behavior::conclude::{Behavior, CallBehavior};
-use crate::behavior::evidence::Source;
-use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::shape::{self, New};
-use crate::behavior::taxonomy::{Mutability, OutputDomain};
+use crate::behavior::{
+    Agreement, Behavior, Hazard, HazardKind, Mutability, OutputDomain, Source, agreed::What, conclude::CallBehavior,
+};
 use crate::capability::schema::{Fits, Violation};
 use crate::gate::data::facts::{Findings, Look};
 use crate::gate::data::opinion::{Approver, May, Opinion};
-use crate::gate::held::context::Context;
-use crate::gate::held::retry::Retry;
-use crate::gate::held::{Judged, Seen, retry};
+use crate::gate::held::{Judged, Seen, context::Context, retry, retry::Retry};
 use crate::gate::server::described::Described;
-use crate::mcp::lifecycle::Revision;
+use crate::mcp::Revision;
 use crate::mcp::meta::{Carries, unknown_meta};
 use crate::mcp::request::{self, Standing};
-use crate::policy::decide::{self, Near, Question, Ruling};
+use crate::policy::decide::{self, Near};
 use crate::policy::fit::{counted, paths_wanted};
-use crate::policy::rate::{Counted, Recent};
-use crate::policy::rule::{Decision, FirstUse, Policy};
-use crate::policy::scope::Admission;
-use crate::policy::under::{Paths, Roots};
-use crate::wire::call::{Call, Origin};
+use crate::policy::{
+    Decision, Policy, Question, Recent, Roots, Ruling, rate::Counted, rule::FirstUse, scope::Admission, under::Paths,
+};
+use crate::wire::{Call, Origin};
 
 /// How many characters of an address or a name a list shows.
 const SHOWN: usize = 120;

@@ -3,21 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::audit::record::By;
+use crate::audit::By;
 use crate::behavior::arguments::base::{self, Bases};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::facts::{Facts, Findings, Look};
 use crate::gate::data::opinion::{Approver, Opinion};
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
 use crate::gate::held::{
-    Approving, Asking, Case, Consulting, Forwarding, Held, Judged, Looking, Next, StageKind as _, entries, replies,
+    Approving, Asking, Case, Consulting, Forwarding, Held, Judged, Looking, Next, StageKind as _, context::Context,
+    entries, out::Out, replies, table::Calls,
 };
 use crate::gate::state::Host;
-use crate::policy::fit::rules_name;
-use crate::policy::rule::Decision;
+use crate::policy::{Decision, rules_name};
 
 /// What must be looked at before the ruling counts, or before the call is shown: `None` where all of it was.
 pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Option<Look> {

@@ -1,17 +1,14 @@
 //! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
 
 use crate::gate::call::judge;
-use crate::gate::data::event::Signature;
-use crate::gate::data::terms::GrantTerms;
-use crate::gate::held::context::Context;
-use crate::gate::held::{Approval, Held, Judged, SignedApproval};
-use crate::policy::rule::Decision;
-use crate::policy::terms::ApproverKind;
-use crate::signing::grade::{ConsoleUser, Danger, Needs};
-use crate::signing::signers::InForce;
-use crate::signing::statement::{CardTerms, Challenge, NAMESPACE};
-use crate::signing::verdict::{Attested, Expected, SignedVerdict, Signer, Spent};
-use crate::wire::digest::{Digest, Hasher};
+use crate::gate::data::{event::Signature, terms::GrantTerms};
+use crate::gate::held::{Approval, Held, Judged, SignedApproval, context::Context};
+use crate::policy::{Decision, terms::ApproverKind};
+use crate::signing::grade::{ConsoleUser, Danger};
+use crate::signing::statement::{Challenge, NAMESPACE};
+use crate::signing::verdict::{Expected, SignedVerdict, Signer, Spent};
+use crate::signing::{Attested, CardTerms, InForce, Needs};
+use crate::wire::{Digest, Hasher};
 
 /// Why an approval without a signature has no effect.
 pub(super) const UNSIGNED: &str = "the policy wants a signature for this approval: approve with `a` in a console that can sign (`mcp-approve help signing`)";

@@ -7,9 +7,8 @@ mod written;
 use serde_json::Value;
 use written::{Writing, is_listed, outside_is_plain};
 
-use crate::behavior::arguments::base::is_index;
-use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among};
+use crate::behavior::{Action, arguments::base::is_index};
 use crate::gate::data::facts::{Facts, FileKind};
 
 pub use change::{FileChange, How, blind, thing};

@@ -1,18 +1,12 @@
 //! What comes out of the gate: effects that the shell performs at once, in order.
 
-use crate::audit::record::Entry;
-use crate::behavior::agreed::Agreement;
+use crate::audit::Entry;
+use crate::behavior::Agreement;
 use crate::gate::data::event::{ConsoleId, Side};
-use crate::gate::data::facts::Look;
-use crate::gate::data::pin::PinUpdate;
-use crate::gate::data::pin::Pinning;
+use crate::gate::data::pin::{PinUpdate, Pinning};
 use crate::gate::data::report::{Activity, CallEnd};
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::data::token::GuardrailToken;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::line::Line;
-use crate::wire::message::Plain;
+use crate::gate::data::{facts::Look, snapshot::Snapshot, token::GuardrailToken};
+use crate::wire::{Call, Digest, Line, Plain};
 
 #[derive(Debug)]
 pub enum Effect {

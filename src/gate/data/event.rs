@@ -2,20 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::Receipt;
-use crate::behavior::agreed::Agreement;
-use crate::gate::data::facts::Findings;
-use crate::gate::data::opinion::Opinion;
-use crate::gate::data::pin::Pins;
-use crate::gate::data::pin::{Pinning, ToolWord};
-use crate::gate::data::report::OperatorVerdict;
-use crate::gate::data::terms::GrantTerms;
-use crate::policy::rule::Policy;
-use crate::signing::signers::InForce;
-use crate::signing::verdict::Attested;
-use crate::wire::digest::{Digest, StreamDigest};
-use crate::wire::line::Line;
-use crate::wire::message::Gist;
+use crate::audit::Receipt;
+use crate::behavior::Agreement;
+use crate::gate::data::pin::{Pinning, Pins, ToolWord};
+use crate::gate::data::{facts::Findings, opinion::Opinion, report::OperatorVerdict, terms::GrantTerms};
+use crate::policy::Policy;
+use crate::signing::{Attested, InForce};
+use crate::wire::{Digest, Gist, Line, digest::StreamDigest};
 
 /// A moment, read once per step by the shell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::behavior::shape::PathStates;
-use crate::policy::rate::{Counted, Recent};
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::policy::{Recent, rate::Counted};
+use crate::wire::{Digest, words::words};
 
 /// How much text of all files of one call goes to the card, in bytes.
 pub const TEXT: u32 = 256 << 10;

@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::policy::decide::Ruling;
-use crate::policy::glob::Glob;
-use crate::policy::rule::{Decision, ToolGlob};
+use crate::policy::{Decision, Glob, Ruling, rule::ToolGlob};
 
 /// What the gate needs of one `[[approver]]`.
 #[derive(Clone, Debug, PartialEq, Eq)]

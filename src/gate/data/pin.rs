@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::agreed::{Agreement, Agreements};
-use crate::behavior::conclude::{Overrides, Trust};
-use crate::behavior::curated::Curated;
-use crate::behavior::hazards::{Hazard, HazardKind, lookalike};
-use crate::behavior::identity::Identity;
-use crate::mcp::tool::Tool;
-use crate::wire::digest::Digest;
+use crate::behavior::{
+    Agreement, Agreements, Hazard, HazardKind, Identity, Trust, conclude::Overrides, curated::Curated,
+    hazards::lookalike,
+};
+use crate::mcp::Tool;
+use crate::wire::Digest;
 
 /// How many tools of one server are remembered, so that one that renames its tools fills no disk: the rest is not reviewed.
 const MOST: usize = 20_000;

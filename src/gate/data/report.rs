@@ -2,18 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::audit::record::{By, VerdictWord};
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Badge, Confidence};
-use crate::gate::data::pin::PinState;
-use crate::gate::data::terms::GrantCard;
-use crate::mcp::lifecycle::Phase;
-use crate::policy::rule::{Decision, Pending};
-use crate::signing::grade::Level;
-use crate::wire::digest::Digest;
-use crate::wire::words::words;
+use crate::audit::{By, VerdictWord};
+use crate::behavior::{Badge, Confidence, Evidence, Hazard, Identity};
+use crate::gate::data::{pin::PinState, terms::GrantCard};
+use crate::mcp::Phase;
+use crate::policy::{Decision, Pending};
+use crate::signing::Level;
+use crate::wire::{Digest, words::words};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallEnd {

@@ -2,16 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::arguments::reading::Reading;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Badge, Confidence, ContentType, Mutability};
-use crate::gate::data::facts::Facts;
-use crate::gate::data::pin::PinOffer;
-use crate::policy::decide::{Near, Ruling};
-use crate::signing::statement::CardTerms;
-use crate::wire::digest::Digest;
+use crate::behavior::{
+    Badge, Confidence, Evidence, Hazard, Identity, Mutability, arguments::reading::Reading, taxonomy::ContentType,
+};
+use crate::gate::data::{facts::Facts, pin::PinOffer};
+use crate::policy::{Ruling, decide::Near};
+use crate::signing::CardTerms;
+use crate::wire::Digest;
 
 /// The words after the ticket of an identical call that still waits.
 pub const STILL_WAITS: &str = " is the same call and still waits: each that is approved runs";

@@ -27,11 +27,10 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::{Receipt, VerdictWord};
-use crate::mcp::lifecycle::InSession;
+use crate::audit::{Receipt, VerdictWord};
+use crate::mcp::InSession;
 use crate::policy::scope::InScope;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
+use crate::wire::{Call, Digest};
 
 /// Leave to write one call, once, to the server of the wrapper that minted it.
 ///

@@ -2,24 +2,20 @@
 
 use std::sync::LazyLock;
 
-use crate::behavior::agreed::Agreements;
+use crate::behavior::Agreements;
 use crate::capability::schema::Mismatch;
 use crate::gate::config::{Config, ForwardOrder, Mode};
 use crate::gate::data::snapshot::STILL_WAITS;
 use crate::gate::grants::Grants;
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
-use crate::gate::held::{Held, Judged, Stage};
+use crate::gate::held::{Held, Judged, Stage, out::Out, table::Calls};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::gate::server::discovery::{self, Discovery};
 use crate::gate::server::flight::Flights;
-use crate::gate::state::Past;
-use crate::gate::state::{Ends, Host, Rules};
-use crate::mcp::lifecycle::Revision;
-use crate::policy::role::ToolProfile;
-use crate::policy::scope::{Asked, Scope};
-use crate::signing::grade::Required;
-use crate::wire::call::{Call, Origin};
+use crate::gate::state::{Ends, Host, Past, Rules};
+use crate::mcp::Revision;
+use crate::policy::{Scope, role::ToolProfile, scope::Asked};
+use crate::signing::Required;
+use crate::wire::{Call, Origin};
 
 #[derive(Clone, Copy)]
 pub(in crate::gate) struct Context<'a> {

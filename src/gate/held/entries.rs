@@ -4,26 +4,16 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::audit::record::{By, Entry, Kind};
-use crate::behavior::agreed::Agreement;
-use crate::behavior::arguments::effect::Analysis;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
-use crate::behavior::secrets;
-use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::audit::{By, Entry, Kind};
+use crate::behavior::{Agreement, Badge, Behavior, Evidence, Hazard, Mutability, arguments::effect::Analysis, secrets};
 use crate::gate::data::opinion::Opinion;
-use crate::gate::held::Approval;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::{AskRecord, Decided, Held, Judged, Seen, SignedApproval, retry};
-use crate::gate::state::Host;
-use crate::gate::state::Past;
-use crate::gate::state::passed::side;
+use crate::gate::held::{
+    Approval, AskRecord, Decided, Held, Judged, Seen, SignedApproval, context::Context, out::Out, retry,
+};
+use crate::gate::state::{Host, Past, passed::side};
 use crate::mcp::request;
-use crate::signing::grade::Grade;
-use crate::signing::sshsig::unarmored;
-use crate::wire::call::Call;
+use crate::signing::{Grade, sshsig::unarmored};
+use crate::wire::Call;
 
 /// How many characters of a request's target are recorded.
 const TARGET: usize = 200;

@@ -1,24 +1,16 @@
 //! What the log is told of lines that are no held calls: those that pass are counted, and shown on the consoles' Activity
 //! screen; those that are refused are recorded, and answered if an answer is due.
 
-use crate::audit::record::{Kind, RefusedLines};
-use crate::behavior::identity::Identity;
-use crate::behavior::request::of_request;
-use crate::behavior::taxonomy::Mutability;
+use crate::audit::{Kind, record::RefusedLines};
+use crate::behavior::{Identity, Mutability, request::of_request};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::held::entries;
-use crate::gate::held::out::Out;
-use crate::gate::state::passed::Form;
-use crate::gate::state::passed::{Recorded, Run};
-use crate::mcp::lifecycle::Revision;
+use crate::gate::held::{entries, out::Out};
+use crate::gate::state::passed::{Form, Recorded, Run};
+use crate::mcp::Revision;
 use crate::mcp::request::{Standing, standing};
-use crate::policy::scope::Scope;
-use crate::wire::call::{Call, Origin};
-use crate::wire::digest::Digest;
-use crate::wire::line::Line;
-use crate::wire::message::Refusal;
-use crate::wire::reply;
+use crate::policy::Scope;
+use crate::wire::{Call, Digest, Line, Origin, Refusal, reply};
 
 impl Out {
     /// Counts a line that passes, for the log, and shows it.

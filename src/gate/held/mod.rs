@@ -14,26 +14,18 @@ pub mod wait;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::audit::record::{By, Receipt, VerdictWord};
-use crate::behavior::conclude::Behavior;
+use crate::audit::{By, Receipt, VerdictWord};
+use crate::behavior::Behavior;
 use crate::capability::schema::Violation;
 use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::facts::{Findings, Look};
-use crate::gate::data::opinion::Opinion;
-use crate::gate::data::terms::GrantTerms;
-use crate::gate::held::retry::Retry;
-use crate::gate::held::wait::HostWait;
+use crate::gate::data::{opinion::Opinion, terms::GrantTerms};
+use crate::gate::held::{retry::Retry, wait::HostWait};
 use crate::gate::server::described::Described;
-use crate::mcp::lifecycle::InSession;
-use crate::policy::decide::{Near, Ruling};
-use crate::policy::scope::InScope;
-use crate::signing::grade::Grade;
-use crate::signing::statement::CardTerms;
-use crate::signing::verdict::SignedVerdict;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
+use crate::mcp::InSession;
+use crate::policy::{Ruling, decide::Near, scope::InScope};
+use crate::signing::{CardTerms, Grade, verdict::SignedVerdict};
+use crate::wire::{Call, Digest, Id, Line};
 
 /// A held call, whatever it waits for.
 #[derive(Debug)]

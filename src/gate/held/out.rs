@@ -6,17 +6,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::audit::record::{By, Entry, Kind, VerdictWord};
-use crate::behavior::agreed::Agreement;
+use crate::audit::{By, Entry, Kind, VerdictWord};
+use crate::behavior::Agreement;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
 use crate::gate::held::{Held, Judged, Verdict};
-use crate::gate::state::passed::Passed;
-use crate::gate::state::passed::Refusals;
-use crate::wire::call::Origin;
-use crate::wire::digest::Digest;
-use crate::wire::number::push_number;
+use crate::gate::state::passed::{Passed, Refusals};
+use crate::wire::{Digest, Origin, number::push_number};
 
 /// The effects of the current step, in order, and what every entry of the log begins with.
 #[derive(Debug)]

@@ -4,12 +4,9 @@ use crate::capability::schema::Violation;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::token::NotProven;
 use crate::gate::server::flight::Flight;
-use crate::mcp::lifecycle::{NotLegal, Phase};
-use crate::mcp::request;
-use crate::wire::call::{AnswerTo, Call, Origin};
-use crate::wire::id::Id;
-use crate::wire::line::Line;
+use crate::mcp::{Phase, lifecycle::NotLegal, request};
 use crate::wire::reply::{self, INVALID_PARAMS, INVALID_REQUEST, Remediation};
+use crate::wire::{Call, Id, Line, Origin, call::AnswerTo};
 
 /// Application-defined: outside the scope (capability lattice, section 2.3).
 const PERMISSION_DENIED: i32 = -32000;

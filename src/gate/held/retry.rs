@@ -4,12 +4,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::behavior::conclude::{self, Behavior};
-use crate::behavior::hazards::{Hazard, HazardKind};
 use crate::behavior::shape::{self, Shape};
+use crate::behavior::{Behavior, Hazard, HazardKind, conclude};
 use crate::mcp::meta::is_trace;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
+use crate::wire::{Call, Digest};
 
 /// How many bytes of each a record holds.
 const RECORDED: usize = 4096;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::gate::held::{Held, Stage, StageKind};
-use crate::wire::call::Origin;
-use crate::wire::id::Id;
+use crate::wire::{Id, Origin};
 
 /// How many calls, and how many bytes of them, may wait at once; what comes beyond is denied.
 const CALLS: usize = 20_000;

@@ -4,11 +4,9 @@
 use serde_json::{Map, Value};
 
 use crate::behavior::arguments::effect::{Analysis, Language};
-use crate::behavior::conclude::Behavior;
 use crate::behavior::secrets::{is_secret_flag, is_secret_key, spans};
-use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
-use crate::behavior::words;
-use crate::wire::call::Call;
+use crate::behavior::{Action, Behavior, Mutability, OutputDomain, words};
+use crate::wire::Call;
 
 /// Pairs of names that say where something goes from and to.
 const PAIRS: [(&str, &str); 9] = [

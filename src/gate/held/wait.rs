@@ -5,9 +5,8 @@
 use std::sync::Arc;
 
 use crate::gate::server::flight::Later;
-use crate::mcp::lifecycle::Revision;
-use crate::wire::call::{Call, Origin};
-use crate::wire::digest::Digest;
+use crate::mcp::Revision;
+use crate::wire::{Call, Digest, Origin};
 
 /// How often one call is answered with a state: hosts follow ten answers, and the server may need some of its own.
 pub const MOST: u64 = 8;

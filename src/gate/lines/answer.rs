@@ -6,38 +6,27 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
-use crate::audit::record::{By, Entry, Kind, Outcome};
+use crate::audit::{By, Entry, Kind, Outcome};
 use crate::behavior::hazards::reading;
 use crate::capability::schema::Fits;
 use crate::gate::config::Config;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
 use crate::gate::held::replies::{self, answer_lost};
+use crate::gate::held::{context::Context, out::Out};
 use crate::gate::lines::requests::{drop_odd, embeds, names_a_method};
-use crate::gate::server::catalog::Catalog;
-use crate::gate::server::described::Visibility;
 use crate::gate::server::discovery::{DEFINITION, Discovery, Shown};
 use crate::gate::server::flight::{Flight, Flights, Later, Wanted};
-use crate::gate::server::pages::Whole;
-use crate::gate::state::passed::Form;
-use crate::gate::state::{Host, ServerTasks};
+use crate::gate::server::{catalog::Catalog, described::Visibility, pages::Whole};
+use crate::gate::state::{Host, ServerTasks, passed::Form};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::answer::{answer_flight, cancel_task, end_task};
 use crate::gate::waiting::tasks::{DAY, Progress};
-use crate::mcp::result::Answer;
-use crate::mcp::{lifecycle, tool};
-use crate::policy::fit::is_about_results;
+use crate::mcp::{Answer, lifecycle, tool};
 use crate::policy::result::{Read, ResultAct, ResultTest};
-use crate::policy::rule::Rule;
-use crate::wire::call::{AnswerTo, Call, Origin};
-use crate::wire::digest::{Digest, StreamDigest};
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::Gist;
+use crate::policy::{Rule, fit::is_about_results};
 use crate::wire::reply::{self, INTERNAL};
-use crate::wire::{inputs, rename, task};
+use crate::wire::{Call, Digest, Gist, Id, Line, Origin, call::AnswerTo, digest::StreamDigest, inputs, rename, task};
 
 /// Beyond this size `structuredContent` is not checked against the output schema.
 const CHECKED: usize = 1 << 20;

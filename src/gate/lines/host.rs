@@ -4,39 +4,31 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::audit::record::{By, Kind, VerdictWord};
+use crate::audit::{By, Kind, VerdictWord};
 use crate::behavior::request::carried;
 use crate::gate::Gate;
 use crate::gate::call::judge::own_meta;
 use crate::gate::data::effect::{Effect, OwnLine, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
-use crate::gate::held::Next;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
 use crate::gate::held::wait::{self, Heartbeat, HostWait};
 use crate::gate::held::{
-    Approved, AskRecord, Describing, Held, Opening, Seen, StageKind as _, Withdrawal, entries, replies, target,
+    Approved, AskRecord, Describing, Held, Next, Opening, Seen, StageKind as _, Withdrawal, context::Context, entries,
+    out::Out, replies, table::Calls, target,
 };
 use crate::gate::lines::requests::{holds, restricts};
 use crate::gate::lines::{answer, search};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::discovery::{ListChange, SEARCH};
-use crate::gate::state::passed::Form;
-use crate::gate::state::{Forms, Host, HostRecord, WrapperEnd};
+use crate::gate::state::{Forms, Host, HostRecord, WrapperEnd, passed::Form};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::come_back::{self, ComeBack, longest_wait, request_ends};
 use crate::gate::waiting::question::{self, record_ineffective_answer};
 use crate::gate::waiting::requests::{self, TaskStep};
-use crate::mcp::lifecycle::{self, InSession, Revision};
-use crate::mcp::request;
+use crate::mcp::{InSession, Revision, lifecycle, request};
 use crate::policy::scope::{Asks, Outside};
-use crate::wire::call::{Call, Origin};
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::{rename, reply};
+use crate::wire::message::{self, Sorted};
+use crate::wire::{Call, Gist, Id, Line, Origin, Plain, Refusal, rename, reply};
 
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;

@@ -9,22 +9,16 @@ use memchr::memmem::Finder;
 use crate::gate::call::judge;
 use crate::gate::data::effect::{Effect, OwnLine};
 use crate::gate::data::report::{ActivityKind, Direction};
-use crate::gate::held::Seen;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
+use crate::gate::held::{Seen, context::Context, out::Out};
 use crate::gate::server::flight::Wanted;
-use crate::gate::state::Rules;
-use crate::gate::state::passed::Form;
+use crate::gate::state::{Rules, passed::Form};
 use crate::gate::waiting::given::FormQuestions;
-use crate::mcp::lifecycle::Revision;
-use crate::mcp::request;
-use crate::policy::rule::{Decision, Rule};
-use crate::wire::call::{AnswerTo, Call, Origin};
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::{Gist, Plain, Refusal, Sorted};
-use crate::wire::reply::INVALID_REQUEST;
-use crate::wire::{inputs, message, reply};
+use crate::mcp::{Revision, request};
+use crate::policy::{Decision, Rule};
+use crate::wire::{
+    Call, Gist, Id, Line, Origin, Plain, Refusal, call::AnswerTo, inputs, message, message::Sorted, reply,
+    reply::INVALID_REQUEST,
+};
 
 /// What becomes of a line of the server that rules may be about.
 #[derive(Debug)]

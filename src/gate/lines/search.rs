@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::audit::record::{Entry, Kind};
+use crate::audit::{Entry, Kind};
 use crate::gate::data::pin::PinState;
 use crate::gate::held::context::Context;
 use crate::gate::server::described::{Described, Visibility};
@@ -11,10 +11,7 @@ use crate::gate::waiting::question::written_out;
 use crate::policy::decide::denied_beforehand;
 use crate::policy::ranking::{Candidate, rank};
 use crate::policy::role::{ToolProfile, profile_of};
-use crate::wire::call::Call;
-use crate::wire::line::Line;
-use crate::wire::number::counted;
-use crate::wire::reply;
+use crate::wire::{Call, Line, counted, reply};
 
 /// How many tools a search names if it does not say, and at most.
 const USUAL: usize = 5;

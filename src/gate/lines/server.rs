@@ -3,23 +3,16 @@
 use crate::gate::Gate;
 use crate::gate::config::Discover;
 use crate::gate::data::effect::Effect;
-use crate::gate::held::Withdrawal;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
+use crate::gate::held::{Withdrawal, context::Context, out::Out};
 use crate::gate::lines::answer::{self, Relay};
 use crate::gate::lines::requests::{self, Screened, restricts};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::flight::{Flights, Progress, Wanted};
-use crate::gate::state::passed::Form;
-use crate::gate::state::{Answered, Ends, Host, ListOutcome};
+use crate::gate::state::{Answered, Ends, Host, ListOutcome, passed::Form};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::requests::{Passage, under_our_id};
-use crate::wire::call::Origin;
-use crate::wire::digest::{Digest, StreamDigest};
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Sorted};
-use crate::wire::task;
+use crate::wire::message::{self, Sorted};
+use crate::wire::{Digest, Gist, Id, Line, Origin, digest::StreamDigest, task};
 
 /// How a line that passes reaches the host: as the server wrote it, or as a line of ours.
 type HowRelayed = fn(Line) -> Relay;

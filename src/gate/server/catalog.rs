@@ -6,23 +6,17 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::behavior::agreed::{Agreement, Agreements};
-use crate::behavior::conclude::{self, Overrides, Trust};
-use crate::behavior::curated::Curated;
-use crate::behavior::hazards::lookalike;
+use crate::behavior::conclude::{self, Overrides};
+use crate::behavior::{Agreement, Agreements, Trust, curated::Curated, hazards::lookalike};
 use crate::gate::config::{Config, Discover};
-use crate::gate::data::effect::OwnLine;
-use crate::gate::data::event::Now;
 use crate::gate::data::pin::{PinState, PinUpdate, Pins, PinsArrival, UpdateKind};
+use crate::gate::data::{effect::OwnLine, event::Now};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::{Described, Visibility};
 use crate::gate::server::pages::{ListExtent, ListReply, Listing, Named, OwnListing, Pages, Relaying, Step};
-use crate::mcp::tool::Tool;
-use crate::policy::scope::{Asked, Scope};
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::reply;
+use crate::mcp::Tool;
+use crate::policy::{Scope, scope::Asked};
+use crate::wire::{Digest, Id, Line, reply};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Knowledge {

@@ -3,19 +3,14 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::audit::record::{NamedText, TextKind};
-use crate::behavior::arguments::key::Said;
-use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
 use crate::behavior::shape::{Given, Keys};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::{Behavior, Evidence, Hazard, Mutability, arguments::key::Said};
 use crate::capability::schema::{Schema, UnusableSchema};
 use crate::capability::types;
-use crate::gate::data::pin::PinState;
-use crate::gate::data::report::KnownTool;
-use crate::mcp::tool::Tool;
-use crate::signing::grade::Required;
-use crate::wire::digest::Digest;
+use crate::gate::data::{pin::PinState, report::KnownTool};
+use crate::mcp::Tool;
+use crate::signing::Required;
+use crate::wire::Digest;
 
 pub struct Described {
     pub tool: Tool,

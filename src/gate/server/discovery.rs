@@ -6,8 +6,7 @@ use std::collections::VecDeque;
 use crate::gate::config::{Config, Discover};
 use crate::gate::server::catalog::Catalog;
 use crate::policy::role::ToolProfile;
-use crate::wire::call::Call;
-use crate::wire::id::Id;
+use crate::wire::{Call, Id};
 
 /// The name of the search tool. A server's own tool of this name wins.
 pub const SEARCH: &str = "mcp_approve_search";

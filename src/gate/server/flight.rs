@@ -3,18 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::audit::record::By;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Badge;
+use crate::audit::By;
+use crate::behavior::{Badge, Identity};
 use crate::gate::data::event::Now;
 use crate::gate::deadline::CONTINUE;
 use crate::gate::server::described::Described;
-use crate::mcp::result::Answer;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::rename;
+use crate::mcp::Answer;
+use crate::wire::{Call, Digest, Id, Line, rename};
 
 /// A forwarded call.
 #[derive(Clone, Debug)]

@@ -6,10 +6,9 @@ use std::collections::{HashSet, VecDeque};
 use serde_json::value::RawValue;
 
 use crate::gate::data::effect::OwnLine;
-use crate::mcp::tool::{LONGEST_PAGE, Page, Tool};
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
+use crate::mcp::Tool;
+use crate::mcp::tool::{LONGEST_PAGE, Page};
+use crate::wire::{Digest, Id, Line};
 
 /// How many definitions, and how many bytes of them, are read at once: some milliseconds of work.
 const ENTRIES: usize = 16;

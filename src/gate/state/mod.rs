@@ -8,14 +8,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::audit::record::By;
+use crate::audit::By;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
-use crate::policy::rate::Recent;
-use crate::policy::rule::Policy;
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
+use crate::policy::{Policy, Recent};
+use crate::wire::{Call, Digest, Id};
 
 /// The calls that waited for a description and are described now, one slice in each step.
 #[derive(Debug)]

@@ -6,10 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::wire::call::Origin;
-use crate::wire::digest::Digest;
-use crate::wire::message::Refusal;
-use crate::wire::words::words;
+use crate::wire::{Digest, Origin, Refusal, words::words};
 
 /// Microseconds in which lines are counted before they are recorded.
 const WINDOW: u64 = 30_000_000;

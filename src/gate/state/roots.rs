@@ -5,11 +5,10 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::behavior::arguments::named;
-use crate::behavior::hazards::{Hazard, HazardKind};
+use crate::behavior::{Hazard, HazardKind, arguments::named};
 use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
 use crate::mcp::request;
-use crate::wire::id::Id;
+use crate::wire::Id;
 
 /// How many unanswered questions of the server are remembered.
 const MOST: usize = 16;

@@ -3,21 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::Kind;
+use crate::audit::Kind;
 use crate::gate::config::Polling;
 use crate::gate::data::effect::{Effect, OwnLine};
-use crate::gate::held::out::Out;
-use crate::gate::held::{Held, replies};
+use crate::gate::held::{Held, out::Out, replies};
 use crate::gate::server::flight::Flight;
 use crate::gate::state::{Host, ServerTasks};
-use crate::gate::waiting::Waiting;
-use crate::gate::waiting::given::Owed;
 use crate::gate::waiting::tasks::{DAY, Progress, Task, Tasks, waits};
-use crate::mcp::lifecycle::Revision;
-use crate::wire::call::{Call, Origin};
-use crate::wire::line::Line;
+use crate::gate::waiting::{Waiting, given::Owed};
+use crate::mcp::Revision;
 use crate::wire::task::{End, Form, TaskStatus};
-use crate::wire::{rename, task};
+use crate::wire::{Call, Line, Origin, rename, task};
 
 /// For how long a result is kept after the last moment at which its call could be decided, in microseconds.
 const RESULT: u64 = 3_600_000_000;

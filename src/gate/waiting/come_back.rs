@@ -4,21 +4,17 @@
 
 use std::sync::Arc;
 
-use crate::audit::record::Kind;
+use crate::audit::Kind;
 use crate::gate::data::effect::Effect;
 use crate::gate::deadline::{self, FIRST_HEARTBEAT, HEARTBEAT, RETURN};
-use crate::gate::held::out::Out;
-use crate::gate::held::table::Calls;
 use crate::gate::held::wait::{self, Heartbeat, MOST};
-use crate::gate::held::{Approved, Asking, Held, Stage, StageKind as _, replies};
+use crate::gate::held::{Approved, Asking, Held, Stage, StageKind as _, out::Out, replies, table::Calls};
 use crate::gate::server::flight::Later;
 use crate::gate::state::{Host, span};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::given::{Owed, Return, ShownForm};
 use crate::gate::waiting::question::{self, FormAnswer, NextForm, record_ineffective_answer};
-use crate::wire::call::{Call, Origin};
-use crate::wire::line::Line;
-use crate::wire::{rename, reply};
+use crate::wire::{Call, Line, Origin, rename, reply};
 
 /// How long one request of a call is held at most; `None`: as long as the operator takes.
 fn held_per_request(waiting: &Waiting, host: &Host, call: &Call, has_token: bool) -> Option<u64> {

@@ -6,10 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::wire::call::Call;
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
+use crate::wire::{Call, Digest, Id, Line};
 
 /// Things that are kept by id, in the order they were given, each until its time (monotonic microseconds).
 #[derive(Debug)]

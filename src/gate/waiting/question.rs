@@ -8,19 +8,15 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::behavior::Badge;
 use crate::behavior::arguments::named::{self, LeftOut};
 use crate::behavior::arguments::path::{self, Leads};
-use crate::behavior::taxonomy::Badge;
 use crate::gate::config::Unattended;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::{Asking, Held, Judged};
+use crate::gate::held::{Asking, Held, Judged, context::Context, out::Out};
 use crate::gate::state::{Forms, Host};
-use crate::gate::waiting::Waiting;
-use crate::gate::waiting::given::ShownForm;
+use crate::gate::waiting::{Waiting, given::ShownForm};
 use crate::mcp::lifecycle;
-use crate::wire::call::{Call, Origin};
-use crate::wire::reply;
+use crate::wire::{Call, Origin, reply};
 
 /// How long the arguments of a call may be to fit into a form, in characters.
 const ARGUMENTS: usize = 1_000;

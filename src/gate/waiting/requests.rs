@@ -5,19 +5,14 @@
 
 use crate::gate::config::Polling;
 use crate::gate::data::effect::Effect;
-use crate::gate::held::context::Context;
-use crate::gate::held::out::Out;
-use crate::gate::held::{Approved, replies};
-use crate::gate::waiting::Waiting;
-use crate::gate::waiting::answer::cancel_task;
+use crate::gate::held::{Approved, context::Context, out::Out, replies};
 use crate::gate::waiting::tasks::{PREFIX, Progress, waits};
-use crate::mcp::result::Answer;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::{self, Gist, Plain, Refusal, Sorted};
-use crate::wire::rename;
+use crate::gate::waiting::{Waiting, answer::cancel_task};
+use crate::mcp::Answer;
+use crate::wire::message::{self, Sorted};
 use crate::wire::reply::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
 use crate::wire::task::{self, End, Form};
+use crate::wire::{Gist, Id, Line, Plain, Refusal, rename};
 
 #[derive(Debug)]
 pub(in crate::gate) enum TaskStep {

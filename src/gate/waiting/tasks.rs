@@ -3,13 +3,10 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crate::audit::moment::rfc3339;
+use crate::audit::rfc3339;
 use crate::gate::waiting::given::Kept;
-use crate::wire::digest::Digest;
-use crate::wire::id::Id;
-use crate::wire::line::Line;
-use crate::wire::message::Plain;
 use crate::wire::task::{Form, TaskStatus, View};
+use crate::wire::{Digest, Id, Line, Plain};
 
 /// What our ids begin with: a request about one never reaches the server, unless that is a wrapper too and gave it.
 pub const PREFIX: &str = "mcp-approve-task-";

@@ -12,9 +12,8 @@ use toml::de::{DeTable, DeValue};
 
 use crate::gate::data::opinion::{Approver, May};
 use crate::home::config::value::{check_name, duration, parsed};
-use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, globs};
-use crate::policy::rule::ToolGlob;
+use crate::policy::{Glob, rule::ToolGlob};
 
 const KEYS: &[&str] = &["name", "command", "timeout", "may_allow", "server", "tool"];
 /// Where approvers and what they start are found: the host chooses its own PATH, and an agent can put programs in it.

@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::audit::record::{Entry, Kind, Receipt};
 use crate::audit::recording::{Recording, ToKeep};
-use crate::audit::redact::Redactor;
-use crate::audit::store::{Journal, JournalFile, JournalPart, StoreError, Unsynced};
+use crate::audit::store::{Journal, JournalFile, JournalPart, Unsynced};
+use crate::audit::{Entry, Kind, Receipt, StoreError, redact::Redactor};
 use crate::interpose::clock::wall_ms;
 use crate::interpose::memory::{give_back, unmap_program};
 

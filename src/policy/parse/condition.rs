@@ -7,8 +7,7 @@ use serde_json::{Map, Number, Value};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::behavior::arguments::sql;
-use crate::behavior::hazards::HazardKind;
+use crate::behavior::{HazardKind, arguments::sql};
 use crate::policy::class::EffectClass;
 use crate::policy::fit::Part;
 use crate::policy::glob::{Glob, Holds};

@@ -7,8 +7,7 @@ use toml::de::{DeTable, DeValue};
 use toml::value::Datetime;
 
 use super::condition::{self, Example};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, Mutability, OutputDomain};
+use crate::behavior::{Action, Identity, Mutability, OutputDomain};
 use crate::mcp::request;
 use crate::policy::fit::conditions_on_arguments;
 use crate::policy::glob::Glob;

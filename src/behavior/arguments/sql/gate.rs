@@ -9,9 +9,7 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{TokenWithSpan, Tokenizer};
 
 use super::tokens::{Cut, Dialect, Doubt, List, TokenKind, WORDS, grammar, has, is_keyword};
-use crate::behavior::arguments::effect::Effect;
-use crate::behavior::arguments::reading::WordKind;
-use crate::behavior::arguments::{choice, grammar};
+use crate::behavior::arguments::{choice, effect::Effect, grammar, reading::WordKind};
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among, section};
 

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 
 use super::change::{FileChange, How};
 use crate::behavior::arguments::base::{CONTENT, EDIT_NAMES, is_content, is_index};
-use crate::behavior::arguments::path;
-use crate::behavior::taxonomy::Action;
+use crate::behavior::{Action, arguments::path};
 use crate::gate::data::facts::{Facts, FileKind};
 
 /// Names of an edit's old and new text.
