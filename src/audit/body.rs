@@ -136,7 +136,6 @@ impl JournalPart {
         self.ends.push((self.text.len(), digest));
     }
 
-    /// Forgets all bodies after the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.ends.truncate(count);
         self.text.truncate(self.start(count));
@@ -160,7 +159,6 @@ impl JournalPart {
             .map(move |&(end, digest)| (&self.text[std::mem::replace(&mut start, end)..end - 1], digest))
     }
 
-    /// All lines after the first `skipped`.
     pub(super) fn lines_after(&self, skipped: usize) -> &str {
         &self.text[self.start(skipped)..]
     }
@@ -170,12 +168,10 @@ impl JournalPart {
         at.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |(end, _)| *end)
     }
 
-    /// The journal that they are of.
     pub fn writer(&self) -> Writer {
         self.writer
     }
 
-    /// How many bytes its lines have.
     pub fn bytes(&self) -> usize {
         self.text.len()
     }

@@ -47,7 +47,6 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head of a chain without records.
     pub const EMPTY: Self = Self { seq: 0, link: GENESIS };
 
     /// The head after one more record. `body` is [`body_digest`] of its body.
@@ -124,24 +123,18 @@ impl Verifier {
     }
 
     /// Takes the next record in order of `seq`, and returns the head it makes.
-    ///
-    /// # Errors
-    /// How the chain breaks here. The verifier then stays where it was.
+    /// Errors: how the chain breaks here. The verifier then stays where it was.
     pub fn take(&mut self, row: &Row<'_>) -> Result<Head, Break> {
         self.head = follow(self.head, row, |writer| self.head.next(writer, body_digest(row.body)))?;
         Ok(self.head)
     }
 
-    /// The head of what was taken so far.
     pub fn head(&self) -> Head {
         self.head
     }
 }
 
 /// Checks a row of a journal, which holds the entries of one commit, one a line; returns the head after it.
-///
-/// # Errors
-/// How the chain breaks here.
 pub fn follow_commit(head: Head, row: &Row<'_>) -> Result<Head, Break> {
     follow(head, row, |writer| lines(row.body).fold(head, |head, body| head.next_entry(writer, body_digest(body))))
 }

@@ -12,7 +12,6 @@ use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
 use super::redact::push_string;
 use crate::wire::{Digest, words::words};
 
-/// An owned record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub seq: i64,
@@ -21,7 +20,6 @@ pub struct Record {
     pub body: String,
 }
 
-/// The fields of a body.
 #[derive(Debug, Deserialize)]
 pub struct Fields<'a> {
     #[serde(borrow)]
@@ -89,7 +87,6 @@ pub const IN_SHAPE: [Field; 8] =
     [Field::Server, Field::Tool, Field::Kind, Field::Badge, Field::Ruling, Field::Verdict, Field::By, Field::Rule];
 
 impl Field {
-    /// Whether it is one of [`IN_SHAPE`].
     pub fn is_in_shape(self) -> bool {
         IN_SHAPE.contains(&self)
     }
@@ -119,7 +116,6 @@ pub struct JudgedDetail {
     pub disputed: bool,
 }
 
-/// A hazard as details name it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct HazardDetail {
@@ -138,7 +134,6 @@ struct CountedDetail<'a> {
     lines: Option<u64>,
 }
 
-/// Who asked, as details name it.
 #[derive(Debug, Deserialize)]
 struct CallerDetail {
     caller: Option<Value>,
@@ -155,14 +150,12 @@ pub struct Why<'a> {
 }
 
 impl Call {
-    /// The call of this ticket in this session.
     pub fn of(session: &str, ticket: Option<&str>) -> Self {
         Self { session: number_of(session), ticket: ticket.map(|ticket| number_of(&ticket.to_lowercase())) }
     }
 }
 
 impl Record {
-    /// An owned copy of a row.
     pub fn new(row: &Row<'_>) -> Self {
         Self {
             seq: row.seq,
@@ -197,7 +190,6 @@ impl Record {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a body; `None` when it is none.
     pub fn of(body: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(body).ok()
     }
@@ -275,7 +267,6 @@ impl Fields<'_> {
         }
     }
 
-    /// Which call it is of, as numbers.
     pub fn call(&self) -> Call {
         Call::of(&self.session, self.ticket.as_deref())
     }
@@ -298,7 +289,6 @@ impl Fields<'_> {
         (!named.is_empty()).then(|| named.join("/"))
     }
 
-    /// Who decided, and why, as the details tell.
     pub fn why(&self) -> Why<'_> {
         self.detail().unwrap_or_default()
     }

@@ -24,7 +24,6 @@ const FEW: usize = 16;
 /// What a shape says of a record: the texts of [`IN_SHAPE`].
 type Shape<T> = [Option<T>; IN_SHAPE.len()];
 
-/// The index of one log, open.
 #[derive(Debug)]
 pub struct Index {
     path: PathBuf,
@@ -191,7 +190,6 @@ impl Ask {
     }
 }
 
-/// What is kept of a record.
 fn line(fields: &Fields<'_>) -> Option<Line> {
     let shape: Shape<_> = IN_SHAPE.map(|field| fields.text(field));
     Some(Line {
@@ -276,7 +274,6 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads every record of a slice.
     fn scan(&mut self, reader: &Reader, covered: u64, visit: Visit<'_>) -> Result<Walked, StoreError> {
         let most = match self.order {
             ReadOrder::NewestFirst if self.at > covered => SLICE.min(self.at - covered),
@@ -337,7 +334,6 @@ impl Walk {
     }
 }
 
-/// The number that follows in this order.
 fn after(order: ReadOrder, seq: u64) -> u64 {
     match order {
         ReadOrder::NewestFirst => seq.saturating_sub(1),

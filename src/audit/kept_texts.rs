@@ -161,12 +161,10 @@ impl Names {
         self.named.iter().filter(move |named| **named != empty)
     }
 
-    /// Whether records name this text.
     pub fn has(&self, digest: &Digest) -> bool {
         self.named.contains(digest)
     }
 
-    /// What they come to.
     pub fn found(&self) -> Found {
         let of = |wanted: State| move |(state, _): &&(State, i64)| *state == wanted;
         let missing = self.named().filter(|named| !self.kept.contains_key(*named)).count();
@@ -212,7 +210,6 @@ pub fn named(body: &[u8]) -> Vec<Digest> {
     all.into_iter().flatten().filter_map(|one| one.parse().ok()).collect()
 }
 
-/// The digests in a text.
 pub fn digests(text: &str) -> impl Iterator<Item = Digest> {
     text.split_ascii_whitespace().filter_map(|word| word.parse().ok())
 }

@@ -17,7 +17,6 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that shows times in UTC.
     pub const fn utc(now: i64) -> Self {
         Self { now, offset: 0 }
     }
@@ -27,7 +26,6 @@ impl Clock {
         (millis + i64::from(self.offset) * 1000).div_euclid(DAY)
     }
 
-    /// When a local day begins.
     fn midnight(self, day: i64) -> i64 {
         day * DAY - i64::from(self.offset) * 1000
     }

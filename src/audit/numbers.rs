@@ -2,12 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What takes numbers one by one.
 pub trait Numbers: Default {
     fn take(&mut self, number: u64);
 }
 
-/// Every number.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exact(Vec<u64>);
 

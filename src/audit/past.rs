@@ -48,7 +48,6 @@ pub struct Gathering {
 pub type Wanted<'a> = &'a dyn Fn(&str, &str) -> bool;
 
 impl Gathering {
-    /// Nothing yet; records will come in this order.
     pub fn new(order: ReadOrder) -> Self {
         Self { order, asked: HashMap::new(), decided: HashMap::new() }
     }

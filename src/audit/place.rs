@@ -16,9 +16,7 @@ use rustix::io::Errno;
 ///
 /// The file is created before SQLite sees it, because SQLite would leave its mode to the umask. An existing file is
 /// not opened here: closing it would drop the locks SQLite holds on it in this process (fcntl(2)).
-///
-/// # Errors
-/// The folder or file cannot be made, lies on a network file system, or is not ours alone.
+/// Errors: the folder or file cannot be made, lies on a network file system, or is not ours alone.
 pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     let folder = folder(db);
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(|error| failed(folder, &error))?;
@@ -41,9 +39,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
 }
 
 /// Opens a file of ours to read; a link, or a file that another could have written, is refused.
-///
-/// # Errors
-/// The system's, or what is wrong with the file.
+/// Errors: The system's, or what is wrong with the file.
 pub fn open_own(path: &Path) -> io::Result<File> {
     // Without NONBLOCK a pipe in its place would keep us waiting.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
@@ -76,7 +72,6 @@ fn check_own(found: &Metadata) -> Result<(), String> {
 /// Which file a path names: device and inode.
 pub(super) type Identity = (u64, u64);
 
-/// Which file the path names now; `None` when there is none.
 pub(super) fn identity(path: &Path) -> Option<Identity> {
     // A link put in its place is another file, wherever it leads.
     let metadata = std::fs::symlink_metadata(path).ok()?;
@@ -175,7 +170,6 @@ fn remote_fuse(mountinfo: &str, device: &str) -> Option<String> {
     })
 }
 
-/// Why the log cannot be written or read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
     #[error("the audit log {path} cannot be written: {why}")]
@@ -201,7 +195,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What to do next.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::ReadOnly { .. } => {
@@ -234,7 +227,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How long to wait before each try. SQLite's own waiting sleeps ever longer, and lets a writer starve among busy ones.
 const AGAIN: Duration = Duration::from_millis(1);
 
-/// The lock of one log.
 #[derive(Debug)]
 pub(super) struct Lock(PathBuf);
 
@@ -252,7 +244,6 @@ impl Lock {
         self.hold_within(PATIENCE)
     }
 
-    /// Takes the lock, waiting for `patience` at most.
     pub(super) fn hold_within(&self, patience: Duration) -> Result<Held, StoreError> {
         let (file, until) = (self.open()?, Instant::now() + patience);
         while !self.is_taken(&file)? {
@@ -270,7 +261,6 @@ impl Lock {
         Ok(self.is_taken(&file)?.then(|| Held(file)))
     }
 
-    /// Whether this file's lock is ours now.
     fn is_taken(&self, file: &File) -> Result<bool, StoreError> {
         match flock(file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(true),

@@ -104,8 +104,6 @@ impl Questions {
         true
     }
 
-    /// # Errors
-    /// Why a call could not be looked up.
     pub fn check(&mut self) -> Result<(), StoreError> {
         self.failed.take().map_or(Ok(()), Err)
     }
@@ -187,7 +185,6 @@ pub fn texts(
     Ok(found)
 }
 
-/// The record of this number.
 pub fn at(reader: &Reader, seq: u64) -> Result<Option<Record>, StoreError> {
     reader.one(seq, |row| Record::new(&row))
 }
@@ -280,7 +277,6 @@ pub fn of_one_session(found: Vec<Record>, wanted: Option<&str>) -> (Vec<Record>,
     (of_it, others)
 }
 
-/// How often each was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Detections {
     /// Calls whose evidence contradicted itself.
@@ -300,7 +296,6 @@ pub struct Detections {
 /// The reason in a decision on arguments that do not fit.
 pub const VIOLATION: &str = "the arguments do not fit the tool's input schema";
 
-/// What a detection takes from a record's details.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Detail {
@@ -311,7 +306,6 @@ struct Detail {
     review: String,
 }
 
-/// Counts them.
 pub fn detections(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Detections, StoreError> {
     let unexpected = HazardKind::UnexpectedBehavior.word();
     let of_tools = format!("\"kind\":\"{}\"", Kind::Tools.word());

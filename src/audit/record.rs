@@ -163,7 +163,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// A fact with only its time, kind, server and session.
     pub fn new(time: i64, kind: Kind, server: &Arc<str>, session: &Arc<str>) -> Self {
         Self {
             time,
@@ -190,14 +189,12 @@ impl Entry {
         }
     }
 
-    /// Adds one detail.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Serialize) -> Self {
         self.detail.add(name, value);
         self
     }
 
-    /// Adds one detail, where there is one.
     pub fn add(&mut self, name: &'static str, value: Option<impl Serialize>) {
         if let Some(value) = value {
             self.detail.add(name, value);
@@ -281,7 +278,6 @@ impl Receipt {
         self.digest
     }
 
-    /// The verdict that the entry records.
     pub fn verdict(&self) -> Option<VerdictWord> {
         self.verdict
     }
@@ -295,7 +291,6 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// Adds a member.
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
         // A value always serialises; should it not, the member is null.
         self.add_json(name, &serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned()));
@@ -309,7 +304,6 @@ impl Detail {
         }
     }
 
-    /// The object.
     pub fn json(&self) -> &str {
         if self.json.is_empty() { "{}" } else { &self.json }
     }
@@ -319,7 +313,6 @@ impl Detail {
         self.json.strip_prefix('{')?.strip_suffix('}')
     }
 
-    /// One member's value.
     pub fn get(&self, name: &str) -> Option<Value> {
         serde_json::from_str::<Map<_, _>>(self.json()).ok()?.swap_remove(name)
     }
@@ -359,7 +352,6 @@ impl NamedText {
         self.digest
     }
 
-    /// Its size in bytes.
     #[expect(clippy::len_without_is_empty, reason = "an empty text is kept like any other")]
     pub fn len(&self) -> usize {
         self.text.len()

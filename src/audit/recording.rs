@@ -14,7 +14,6 @@ use super::record::NamedText;
 use super::redact::Redactor;
 use super::store::{Journal, Store, StoreError};
 
-/// The log, open to record.
 pub struct Recording {
     pub store: Store,
     pub redactor: Redactor,
@@ -30,14 +29,12 @@ pub struct ToKeep {
 }
 
 impl ToKeep {
-    /// The text that an entry names.
     pub fn of(entry: &Entry) -> Option<Self> {
         let (server, session) = (Arc::clone(&entry.server), Arc::clone(&entry.session));
         Some(Self { time: entry.time, server, session, text: entry.names.clone()? })
     }
 }
 
-/// Why nothing can be recorded.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
     #[error("{0}; {hint}", hint = .0.hint())]
@@ -53,9 +50,6 @@ pub enum RecordingError {
 
 impl Recording {
     /// Opens the log at `log`, and the key at `key`; each is made where it is missing.
-    ///
-    /// # Errors
-    /// Why nothing can be recorded, and what to do.
     pub fn open(log: &Path, key: &Path) -> Result<Self, RecordingError> {
         Self::with(log, key, random().map_err(RecordingError::Chance)?)
     }
@@ -76,9 +70,6 @@ impl Recording {
     }
 
     /// Records entries that no call waits for, and syncs them.
-    ///
-    /// # Errors
-    /// Why the disk may not have them.
     pub fn record(&mut self, entries: &[(u64, impl Borrow<Entry>)]) -> Result<(), RecordingError> {
         if !entries.is_empty() {
             self.store.append(entries, &self.redactor)?;
@@ -89,9 +80,6 @@ impl Recording {
     }
 
     /// Records those texts that the log does not have, not synced.
-    ///
-    /// # Errors
-    /// Why none was.
     pub fn keep(&mut self, texts: &[ToKeep]) -> Result<(), StoreError> {
         if texts.is_empty() {
             return Ok(());
@@ -109,7 +97,6 @@ fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
     Ok(Redactor::new(&found))
 }
 
-/// Random bytes from the system.
 pub fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;

@@ -120,7 +120,6 @@ fn push_clear(json: &str, out: &mut String) -> bool {
     true
 }
 
-/// One pass over a valid JSON text.
 struct Walk<'a> {
     redactor: &'a Redactor,
     json: &'a str,
@@ -129,7 +128,6 @@ struct Walk<'a> {
     open: Vec<Container>,
 }
 
-/// An object or array that is open.
 #[derive(Clone, Copy, Default)]
 struct Container {
     is_object: bool,
@@ -188,7 +186,6 @@ impl<'a> Walk<'a> {
         self.at += 1;
     }
 
-    /// A key or a string value.
     fn string(&mut self, out: &mut String) {
         let (raw, writing) = token(&self.json[self.at..]);
         self.at += raw.len();
@@ -262,7 +259,6 @@ pub fn string_token(json: &str) -> &str {
     token(json).0
 }
 
-/// How a string is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
     Plain,

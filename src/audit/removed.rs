@@ -49,7 +49,6 @@ impl Removed {
         self.stretches.last().map_or(Head::EMPTY, Stretch::end)
     }
 
-    /// How many records were removed.
     pub fn count(&self) -> u64 {
         self.end().seq
     }
@@ -102,7 +101,6 @@ impl Measure {
         }
     }
 
-    /// The stretch; `None` without records.
     pub fn stretch(self) -> Option<Stretch> {
         let (from, to) = self.times?;
         let (first, last) = (self.before.seq + 1, self.end.seq);

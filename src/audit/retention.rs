@@ -25,7 +25,6 @@ pub struct Wanted<'a> {
     pub operator: &'a str,
 }
 
-/// What can be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// `None`: nothing is that old, or nothing of it can go.
@@ -36,7 +35,6 @@ pub struct Plan {
     pub held_by: Option<SessionStart>,
 }
 
-/// Why nothing is removed.
 #[derive(Debug, thiserror::Error)]
 pub enum RetentionError {
     #[error(transparent)]
@@ -54,9 +52,7 @@ struct Limit {
 }
 
 /// Finds what can be removed.
-///
-/// # Errors
-/// The log cannot be read, or it does not hold: then nothing of it must go.
+/// Errors: the log cannot be read, or it does not hold: then nothing of it must go.
 pub fn plan(reader: &Reader, wanted: Wanted<'_>) -> Result<Plan, RetentionError> {
     let limit = limit(reader, wanted.before)?;
     let mut sorting = Sorting::new(reader, limit.last);
@@ -66,9 +62,6 @@ pub fn plan(reader: &Reader, wanted: Wanted<'_>) -> Result<Plan, RetentionError>
 }
 
 /// Removes what [`plan`] finds, all in one commit with the record that says so.
-///
-/// # Errors
-/// Why nothing was removed.
 pub fn remove(log: &Path, recording: &mut Recording, wanted: Wanted<'_>) -> Result<Plan, RetentionError> {
     let nothing = Plan { stretch: None, sealed_anew: 0, held_by: None };
     let Some(reader) = Reader::open(log)? else { return Ok(nothing) };
@@ -156,7 +149,6 @@ impl Sorting {
         }
     }
 
-    /// Takes the records that were not taken yet.
     fn read(&mut self, reader: &Reader) -> Result<(), StoreError> {
         let from = self.verifier.head().seq + 1;
         // They were verified: a break ends the stretch, at the latest.

@@ -23,7 +23,6 @@ fn words_of(field: Field) -> Vec<(&'static str, &'static str)> {
     words.split(' ').filter(|word| !word.is_empty()).map(|word| word.split_once('=').unwrap_or((word, word))).collect()
 }
 
-/// How a term is compared.
 #[derive(Clone, Debug)]
 enum Value {
     /// Part of the text, whatever its case.
@@ -68,7 +67,6 @@ impl PartialEq for Search {
     }
 }
 
-/// A search that names an unknown field, or a value that its field cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}; {hint}")]
 pub struct Meaningless {
@@ -84,9 +82,7 @@ impl Meaningless {
 
 impl Search {
     /// Reads a search; days and times of day in it are those of the `clock`.
-    ///
-    /// # Errors
-    /// [`Meaningless`] for an unknown field or a value that its field cannot have.
+    /// Errors: [`Meaningless`] for an unknown field or a value that its field cannot have.
     pub fn read(text: &str, clock: Clock) -> Result<Self, Meaningless> {
         let mut search = Self { text: text.to_owned(), ..Self::default() };
         for word in words(text) {
@@ -165,7 +161,6 @@ impl Search {
         self
     }
 
-    /// Whether it asks for something of this field.
     pub fn asks_for(&self, field: Field) -> bool {
         self.terms.iter().any(|term| term.field == Some(field))
     }
@@ -175,7 +170,6 @@ impl Search {
         self.terms.iter().any(|term| term.field.is_some() && term.wanted == Wanted::Without)
     }
 
-    /// Whether it wants everything.
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.since.is_none() && self.until.is_none()
     }

@@ -64,9 +64,6 @@ impl Store {
     }
 
     /// Puts those entries of journals into the log that are not in it yet: all, or none. Syncs nothing.
-    ///
-    /// # Errors
-    /// Why none was.
     pub fn fold(&mut self, parts: &[&JournalPart]) -> Result<(), StoreError> {
         self.locked(|state, held| state.fold(held, parts))?;
         self.unnoted = true;
@@ -74,9 +71,6 @@ impl Store {
     }
 
     /// Appends entries that come from no journal, in one commit, not synced; returns the place of the last record.
-    ///
-    /// # Errors
-    /// Why nothing was recorded.
     pub fn append(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<u64, StoreError> {
         // Sealed before the lock is taken, because others wait for it.
         let mut part = JournalPart::new(self.writer, 1);
@@ -89,9 +83,6 @@ impl Store {
     }
 
     /// Appends those of these entries, each known by its digest, that the log has no record of; not synced.
-    ///
-    /// # Errors
-    /// Why nothing was recorded.
     pub fn append_new(&mut self, entries: &[Entry], redactor: &Redactor) -> Result<(), StoreError> {
         // Looked at without the lock first: mostly the log has them all.
         let new = |state: &State| -> Result<Vec<&Entry>, StoreError> {
@@ -120,9 +111,6 @@ impl Store {
 
     /// Removes the oldest records, in one commit with what `last` says under the lock: up to which one, and the entries that follow
     /// from that. Its room on the disk is given back, where no other process reads the log at this moment.
-    ///
-    /// # Errors
-    /// Why nothing was removed.
     pub fn remove(
         &mut self,
         redactor: &Redactor,
@@ -145,9 +133,6 @@ impl Store {
     }
 
     /// Syncs to disk what was committed, and now and then notes the chain's head ([`noted`]).
-    ///
-    /// # Errors
-    /// Why the disk may not have it.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.with(|open| open.state.sync())?;
         // A note makes a new file and renames it: doing so each time would, under load, cost more than the sync.
@@ -169,7 +154,6 @@ impl Store {
         self.unnoted
     }
 
-    /// Whether the log's files are open.
     pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
@@ -195,9 +179,7 @@ impl Store {
     }
 
     /// Moves the write-ahead log into the database, where no reader is in the way. It syncs, so it is slow.
-    ///
-    /// # Errors
-    /// Why it could not be moved. Nothing is lost by that.
+    /// Errors: why it could not be moved. Nothing is lost by that.
     pub fn checkpoint(&mut self) -> Result<(), StoreError> {
         self.with(|open| open.state.checkpoint())?;
         self.note_head();

@@ -39,7 +39,6 @@ pub enum Servers {
     Apart,
 }
 
-/// What became of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Count {
     /// Calls that were put before an operator, however often.
@@ -53,7 +52,6 @@ pub struct Count {
     pub waited: Exact,
 }
 
-/// What became of a tool's calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolTally<N> {
     pub count: Count,
@@ -70,7 +68,6 @@ pub struct ToolTally<N> {
     pub judged: String,
 }
 
-/// What a rule has decided.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleTally {
     pub hits: u64,
@@ -98,12 +95,10 @@ pub struct SessionTally {
 const MOST: usize = 20_000;
 
 impl<N: Numbers> Tally<N> {
-    /// Nothing counted yet.
     pub fn new(servers: Servers) -> Self {
         Self { servers, ..Self::default() }
     }
 
-    /// Counts one record.
     pub fn take(&mut self, fields: &Fields<'_>) {
         let (kind, time) = (fields.kind(), self.take_time(fields));
         if kind == Some(Kind::Fault) {
@@ -195,7 +190,6 @@ impl Count {
         }
     }
 
-    /// Counts so many decisions.
     pub fn add(&mut self, verdict: Option<VerdictWord>, by: Option<By>, calls: u64) {
         match self.verdicts.iter_mut().find(|known| (known.0, known.1) == (verdict, by)) {
             Some((.., count)) => *count += calls,
@@ -262,7 +256,6 @@ fn bounded<'t, T>(list: &'t mut BTreeMap<String, T>, name: &str, new: impl FnOnc
 }
 
 impl Sessions {
-    /// Counts one record.
     pub fn take(&mut self, fields: &Fields<'_>) {
         let time = fields.millis();
         let new = || SessionTally { server: fields.server.to_string(), first: time, ..SessionTally::default() };

@@ -12,7 +12,6 @@ use super::store::noted::Noted;
 use super::store::{ReadOrder, Reader, StoreError};
 use crate::wire::digest::Digest;
 
-/// The result of verifying.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
     /// The head of the part that holds, from the first record on.
@@ -118,7 +117,6 @@ impl OpenSessions {
     }
 }
 
-/// What follows a break.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Beyond {
     /// At how many places a record does not carry the link it must have, or is missing.
@@ -157,9 +155,7 @@ pub enum Anchor {
 }
 
 /// Verifies every record, and now and then tells which one it has reached. `expected` is a link noted earlier.
-///
-/// # Errors
-/// Why the log could not be read; a broken chain is no error here.
+/// Errors: why the log could not be read; a broken chain is no error here.
 pub fn verify(reader: &Reader, expected: Option<Digest>, tell: &mut dyn FnMut(u64)) -> Result<Verified, StoreError> {
     const OFTEN: u64 = 4096;
     let mut verifying = Verifying::new(reader, expected);
@@ -183,7 +179,6 @@ pub struct Verifying {
     begin: Option<Removed>,
     removed: Option<Removed>,
     untrue: Vec<(i64, &'static str)>,
-    /// The last record that was taken.
     read: u64,
     expected: Option<Digest>,
     anchor: Anchor,
@@ -274,7 +269,6 @@ impl Verifying {
         }
     }
 
-    /// What was found, when all were taken.
     pub fn done(mut self, reader: &Reader) -> Result<Verified, StoreError> {
         // Where the log was not read to its end, the record that says so was not reached.
         if self.removed != self.begin && self.changed.is_some() {

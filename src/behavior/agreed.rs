@@ -84,10 +84,6 @@ impl Agreement {
         }
     }
 
-    /// Checks that it has every part that its kind needs, and no other.
-    ///
-    /// # Errors
-    /// What is wrong with it.
     pub fn check(&self) -> Result<(), &'static str> {
         const LONGEST: usize = 64 << 10;
         let Self { what, tool, key, schema, value } = self;

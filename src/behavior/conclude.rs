@@ -92,7 +92,6 @@ pub struct Overrides {
     pub curated: Option<Reviewed>,
 }
 
-/// Concludes about a tool from its definition alone.
 pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
     of_tool_with(tool, trust, Overrides::default())
 }
@@ -229,7 +228,6 @@ pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior,
     CallBehavior { behavior, undeclared: not_declared }
 }
 
-/// What a write would replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaced {
     /// Nothing: that was seen.

@@ -110,12 +110,10 @@ impl Curated {
         list.map(|(known, text)| Self::read(known, text)).unwrap_or_default()
     }
 
-    /// What was found of a definition; `None` where it was not reviewed.
     pub fn find(&self, digest: &Digest) -> Option<Reviewed> {
         self.tools.iter().find(|(_, known, ..)| known == digest).map(|(_, _, reviewed, _)| *reviewed)
     }
 
-    /// What was found of the parameters of a definition.
     pub fn given(&self, digest: &Digest) -> Option<Arc<Given>> {
         self.tools.iter().find(|(_, known, ..)| known == digest).map(|(.., given)| Arc::clone(given))
     }

@@ -10,14 +10,12 @@ use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
 use crate::wire::words::words;
 
 words! {
-    /// Where a piece of evidence comes from.
     Source {
         Pinned = "pinned",
         /// Said by our list of well-known servers, for exactly this definition.
         Curated = "curated",
         /// Said by the tool in the three fields.
         Declared = "declared",
-        /// Said by the tool in MCP's hints.
         Annotated = "annotated",
         /// Read off its name by a closed list of verbs.
         Name = "name",

@@ -111,9 +111,6 @@ impl Expected {
     }
 
     /// Replaces every `session:ID` by the hashes of the identities that `used` finds of that session.
-    ///
-    /// # Errors
-    /// Those of `used`.
     pub fn resolve<E>(&mut self, mut used: impl FnMut(&str) -> Result<Vec<String>, E>) -> Result<(), E> {
         for one in &mut self.any {
             if let Alternative::Session(session) = one {

@@ -21,7 +21,6 @@ impl Identity {
     pub const UNKNOWN: Self =
         Self { mutability: Mutability::Mutates, action: Action::Unknown, output_domain: OutputDomain::Unknown };
 
-    /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         Mutability::ALL.iter().flat_map(|&mutability| {
             let of = move |&action| {

@@ -16,7 +16,6 @@ use super::words::section;
 /// bound, each of many names in a long line would read that line again.
 const NEAR: usize = 1024;
 
-/// Whether a key of this name holds a secret.
 pub fn is_secret_key(key: &str) -> bool {
     is_key(key.as_bytes())
 }
@@ -56,7 +55,6 @@ static RECOVERY: LazyLock<Vec<&str>> = LazyLock::new(|| {
     const WORDS: &str = section(include_str!("../../assets/words/recovery.txt"), "recovery");
     WORDS.split_ascii_whitespace().collect()
 });
-/// How many words the shortest recovery phrase has.
 const PHRASE: usize = 12;
 
 #[derive(Deserialize)]
@@ -193,7 +191,6 @@ impl SecretToken {
     }
 }
 
-/// Any word of a list, with any signs between its letters.
 fn words(list: &str) -> String {
     list.split_ascii_whitespace().map(loose).collect::<Vec<_>>().join("|")
 }

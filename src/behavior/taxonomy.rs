@@ -28,7 +28,6 @@ words! {
 }
 
 impl Badge {
-    /// The badge of a tool.
     pub fn of(mutability: Mutability, confidence: Confidence) -> Self {
         match (mutability, confidence) {
             (Mutability::Mutates, _) => Self::Mutates,
@@ -106,7 +105,6 @@ words! {
 }
 
 impl Action {
-    /// Whether it changes nothing.
     pub fn reads(self) -> bool {
         matches!(self, Self::Read | Self::Search)
     }

@@ -1,6 +1,5 @@
 //! Matches a text against wildcards, character by character. Parses no pattern: rules and shells write theirs differently.
 
-/// One part of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wildcard {
     Exactly(char),

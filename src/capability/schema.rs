@@ -75,9 +75,7 @@ impl Mismatch {
 
 impl Schema {
     /// Compiles a schema: JSON Schema 2020-12 unless `$schema` says otherwise.
-    ///
-    /// # Errors
-    /// [`UnusableSchema`] when it is no schema, or a `$ref` leaves the document.
+    /// Errors: [`UnusableSchema`] when it is no schema, or a `$ref` leaves the document.
     pub fn compile(schema: &Value) -> Result<Self, UnusableSchema> {
         Bounds::default().check(schema, 0)?;
         let work = Work::of(schema).map_err(|why| UnusableSchema(why.to_owned()))?;
@@ -119,7 +117,6 @@ impl Schema {
     }
 }
 
-/// What has been counted of a schema so far.
 #[derive(Default)]
 struct Bounds {
     bytes: usize,

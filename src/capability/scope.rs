@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::shape::{Shape, is_within};
 use crate::mcp::tool::Tool;
 
-/// The capabilities of a list. Names are foreign text.
+/// Names are foreign text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Value", into = "Value")]
 pub struct Listed {
@@ -19,7 +19,6 @@ pub struct Listed {
     prompts: BTreeSet<String>,
 }
 
-/// The type that a list gives a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Typed {
     /// The schemas as the list has them; the result's is null where it has none.
@@ -28,7 +27,6 @@ struct Typed {
     result: Shape,
 }
 
-/// A text that names no tools.
 #[derive(Debug, thiserror::Error)]
 pub enum NotAScope {
     #[error("it is not JSON: {0}")]
@@ -46,9 +44,7 @@ pub enum NotAScope {
 impl Listed {
     /// Reads a list: a JSON array of names or definitions, an object with `tools`, `resources` (globs over addresses) and `prompts`
     /// (names), or an answer to `tools/list`. A definition with a schema gives the tool's type, a name does not.
-    ///
-    /// # Errors
-    /// [`NotAScope`] when the text names no tools. A list with nothing in it is a list: nothing may be used.
+    /// Errors: [`NotAScope`] when the text names no tools. A list with nothing in it is a list: nothing may be used.
     pub fn read(text: &str) -> Result<Self, NotAScope> {
         let read: Value = serde_json::from_str(text)?;
         Self::of(read.get("result").unwrap_or(&read))

@@ -31,7 +31,6 @@ pub enum Reach {
     Bounded,
 }
 
-/// Compares arguments with the schema that declares them.
 pub fn undeclared(schema: &Value, arguments: &Value) -> Undeclared {
     let mut finder = Finder {
         root: schema,
@@ -244,7 +243,6 @@ fn of_key<'a>(schema: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     rest.filter(|rest| **rest != Value::Bool(false))
 }
 
-/// What the schemas say of one item of a list.
 fn of_item<'a>(place: &Alternatives<'a>, at: usize) -> Vec<&'a Value> {
     let of = |schema: &&'a Map<String, Value>| {
         let first = ["prefixItems", "items"].iter().find_map(|key| schema.get(*key)?.as_array());

@@ -18,7 +18,6 @@ pub const EXPLAIN: u64 = 100_000;
 const MAX_JOINED: usize = 40;
 const MAX_DEPTH: usize = 400;
 
-/// A check that would take more than its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMuch;
 
@@ -55,9 +54,6 @@ struct SchemaPart {
 
 impl Work {
     /// Reads the shape of a schema, which must be bounded in depth and size.
-    ///
-    /// # Errors
-    /// Why its work cannot be counted.
     pub fn of(schema: &Value) -> Result<Self, &'static str> {
         let mut builder = Builder { root: schema, known: HashMap::new(), work: Self::default(), depth: 0 };
         builder.part(schema, false)?;
@@ -79,10 +75,6 @@ impl Work {
         size
     }
 
-    /// The steps that checking a value takes.
-    ///
-    /// # Errors
-    /// They are more than the budget.
     pub fn count(&self, value: &Value, budget: u64) -> Result<u64, TooMuch> {
         let mut count = Count { parts: &self.parts, left: budget };
         count.value(0, value, 0, 0)?;
@@ -193,7 +185,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// What it takes to compare a value with this one.
 fn size(value: &Value) -> u64 {
     match value {
         Value::String(text) => 1 + text.len() as u64 / 64,
@@ -286,12 +277,10 @@ impl Cost {
         Self { fixed: 4, per_byte: 8 + states, states }
     }
 
-    /// The cost of counting a text's characters.
     pub fn scan() -> Self {
         Self { fixed: 1, per_byte: 1, states: 0 }
     }
 
-    /// The cost of reading a text as a date, an address or the like.
     pub fn read() -> Self {
         Self { fixed: 8, per_byte: 32, states: 0 }
     }

@@ -10,7 +10,6 @@ use serde::Deserialize;
 
 use super::set::{Capability, Caps};
 
-/// A workflow as its file says it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Workflow {
@@ -44,7 +43,6 @@ pub struct Delegation {
     pub only: Option<BTreeSet<String>>,
 }
 
-/// A workflow that cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoWorkflow {
     #[error("{0}")]
@@ -79,9 +77,7 @@ const MAX_BREACHES: usize = 1_000;
 
 impl Workflow {
     /// Reads a workflow from TOML.
-    ///
-    /// # Errors
-    /// [`NoWorkflow`], with the line where the text is no TOML.
+    /// Errors: [`NoWorkflow`], with the line where the text is no TOML.
     pub fn read(text: &str) -> Result<Self, NoWorkflow> {
         let workflow: Self = toml::from_str(text).map_err(|error| NoWorkflow::NotToml(error.to_string()))?;
         if workflow.agents.is_empty() {
@@ -95,7 +91,6 @@ impl Workflow {
         Ok(workflow)
     }
 
-    /// The manifests it names, each once.
     pub fn manifests(&self) -> BTreeSet<&str> {
         self.agents.values().flat_map(|agent| &agent.servers).map(String::as_str).collect()
     }
@@ -109,7 +104,6 @@ impl Workflow {
 /// Sets of capabilities as bits, by a number for each.
 type Bits = Vec<u64>;
 
-/// The workflow with numbers for names.
 struct Graph<'a> {
     names: Vec<&'a str>,
     capabilities: Vec<&'a Capability>,
@@ -264,7 +258,6 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Marks what can be reached from some agents.
 fn reach(edges: &[Vec<usize>], from: Vec<usize>, reached: &mut [bool]) {
     let mut waiting = from;
     while let Some(at) = waiting.pop() {
@@ -274,7 +267,6 @@ fn reach(edges: &[Vec<usize>], from: Vec<usize>, reached: &mut [bool]) {
     }
 }
 
-/// All agents in reverse postorder of a depth-first search.
 fn finished_last_first(edges: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; edges.len()];
     let mut order = Vec::with_capacity(edges.len());
@@ -304,7 +296,6 @@ fn named(called: &BTreeMap<&str, Vec<usize>>, names: &BTreeSet<String>, mut bits
     bits
 }
 
-/// The places of the bits that are set, in order.
 fn ones(bits: &Bits) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(word, bits)| {
         let rest = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);

@@ -13,7 +13,6 @@ pub enum Unattended {
     /// It waits until a console opens, or until its deadline.
     #[default]
     Wait,
-    /// mcp-approve denies it at once.
     Deny,
     /// It waits, and the host asks its user, if the host can and one careless answer does no harm.
     Elicit,
@@ -94,7 +93,6 @@ pub struct Config {
     pub approvers: Vec<Approver>,
     /// What is remembered of this server from before; it moves into the catalog.
     pub pins: Pins,
-    /// Where the server may read unasked.
     pub places: Places,
     /// What the task expects of every call.
     pub expected: Option<Expected>,

@@ -28,7 +28,6 @@ struct Grant {
     card: GrantCard,
     /// Monotonic microseconds.
     until: Option<u64>,
-    /// The arguments of the call it was given with.
     arguments: Value,
     folder: Option<Folder>,
     area: GrantArea,
@@ -38,7 +37,6 @@ struct Grant {
 pub enum GrantArea {
     /// In the folders that the host declared, where it declared any.
     Declared,
-    /// Outside of them, in the folder of the grant.
     Outside,
 }
 

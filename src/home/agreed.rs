@@ -109,9 +109,7 @@ pub fn unproven(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known
 }
 
 /// Takes these back: recorded, then removed.
-///
-/// # Errors
-/// It could not be recorded, and nothing was removed; or it was recorded, which is what counts, and the row is left.
+/// Errors: it could not be recorded, and nothing was removed; or it was recorded, which is what counts, and the row is left.
 pub fn take_back(store: &mut PinStore, places: &Places, these: &[&Known], now: i64) -> Result<(), AgreedError> {
     let entries = these.iter().map(|known| {
         let entry = entry(&known.server, now);
@@ -123,9 +121,7 @@ pub fn take_back(store: &mut PinStore, places: &Places, these: &[&Known], now: i
 }
 
 /// Agrees to something of the server with this name and fingerprint: recorded, then kept.
-///
-/// # Errors
-/// It could not be recorded, and nothing was kept; or it could not be kept, and does not count.
+/// Errors: it could not be recorded, and nothing was kept; or it could not be kept, and does not count.
 pub fn agree(
     store: &mut PinStore,
     places: &Places,
@@ -162,9 +158,7 @@ impl RecordError {
 }
 
 /// Writes an entry to the log that `config.toml` names.
-///
-/// # Errors
-/// The log could not take the entry; then what it says must not be done.
+/// Errors: the log could not take the entry; then what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
     record_all(places, vec![entry])
 }

@@ -19,7 +19,6 @@ use crate::policy::edit::{self, EditError};
 use crate::policy::{Policy, parse::BUILT_IN, reading::Problem};
 use crate::wire::Digest;
 
-/// How many changes can be undone.
 const KEPT: usize = 100;
 
 #[derive(Debug, thiserror::Error)]
@@ -100,7 +99,6 @@ impl By {
     }
 }
 
-/// A change that is ready, but not written yet.
 #[derive(Debug)]
 pub struct Draft<'p> {
     pub before: Option<String>,
@@ -111,7 +109,6 @@ pub struct Draft<'p> {
     _lock: File,
 }
 
-/// The result of an edit.
 #[derive(Debug)]
 pub enum Drafted<'p> {
     Sound(Box<Draft<'p>>),
@@ -256,7 +253,6 @@ fn folder(places: &Places) -> PathBuf {
     places.state_dir().join("undo")
 }
 
-/// The notes, the oldest first.
 fn notes(places: &Places) -> Result<Vec<PathBuf>, ChangeError> {
     let folder = folder(places);
     let entries = match fs::read_dir(&folder) {

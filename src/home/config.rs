@@ -32,7 +32,6 @@ const KEYS: &[&str] = &[
 ];
 const TOP: &[&str] = &["server", "approver", "notify", "console", "roles", "tools", "allow-unwrapped"];
 
-/// Everything that decides how one server is wrapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrapSettings {
     /// The server's name in rules and tickets, without the number that tells wrappers of one name apart.
@@ -202,9 +201,6 @@ pub fn check(places: &Places) -> Result<(), ConfigError> {
 }
 
 /// The servers that hosts may start without mcp-approve, by their names in the hosts' files.
-///
-/// # Errors
-/// As [`settle`].
 pub fn allow_unwrapped(places: &Places) -> Result<Vec<String>, ConfigError> {
     Ok(load(places)?.allow_unwrapped)
 }
@@ -226,7 +222,6 @@ pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
     find_role(load(places)?.roles, name)
 }
 
-/// What the operator writes of tools.
 pub fn tools(places: &Places) -> Result<Vec<ToolProfile>, ConfigError> {
     Ok(load(places)?.tools)
 }

@@ -14,7 +14,6 @@ use rustix::io::Errno;
 
 use crate::signing::grade::Owner;
 
-/// How many links are followed on the way to a file.
 const MOST_LINKS: u32 = 40;
 
 /// How a folder is opened that may be passed and not listed.
@@ -23,7 +22,6 @@ const PASS: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const PASS: OFlags = OFlags::RDONLY;
 
-/// A file that was opened.
 #[derive(Debug)]
 pub struct Opened {
     pub file: File,
@@ -33,9 +31,7 @@ pub struct Opened {
 }
 
 /// Opens a file to read it, by its absolute path.
-///
-/// # Errors
-/// As opening does; `InvalidInput` for a relative path.
+/// Errors: as opening does; `InvalidInput` for a relative path.
 pub fn open(path: &Path) -> io::Result<Opened> {
     if !path.is_absolute() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not absolute"));

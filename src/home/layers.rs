@@ -22,12 +22,10 @@ use crate::wire::Digest;
 
 /// A project's own policy, in the folder that its servers run in.
 pub const PROJECT: &str = ".mcp-approve.toml";
-/// How much of a diff is kept.
 const DIFF: usize = 16 << 10;
 /// How long texts are compared: a server must not wait for its policy because someone filled the file.
 const COMPARING: Duration = Duration::from_millis(200);
 
-/// All policy files of one wrapper, as they were last read.
 #[derive(Debug)]
 pub struct Layers {
     places: Places,
@@ -165,9 +163,6 @@ impl Layers {
     }
 
     /// Accepts a file's text if it still has this digest; with a signature, where the machine's policy asks for one.
-    ///
-    /// # Errors
-    /// Why nothing was accepted, with what to do.
     pub fn accept(&self, file: &Path, digest: Digest, signed: Option<&Evidence>) -> Result<(), AcceptError> {
         if !self.files.iter().any(|known| known.place.path() == file) {
             return Err(AcceptError::NotRead);

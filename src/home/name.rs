@@ -14,7 +14,6 @@ use runner::{KNOWN, lists};
 
 const LONGEST: usize = 64;
 
-/// The name of the server that `command` starts.
 pub fn of_command(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
@@ -36,7 +35,6 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST && text.chars().all(is_plain)
 }
 
-/// The plain name in a package, path, image or address.
 fn plain_name(target: &str) -> String {
     let address = target.split(['?', '#']).next().unwrap_or_default();
     let mut parts = address.split(['/', '\\']).rev().filter(|part| !part.is_empty() && *part != "." && *part != "..");

@@ -104,9 +104,7 @@ pub fn seen(places: &Places) -> Result<SeenOf, StoreError> {
 }
 
 /// Agrees to these lines of a page; returns what was done, in words, and what was agreed to.
-///
-/// # Errors
-/// It could not be recorded, and nothing was kept; or it could not be kept, and does not count.
+/// Errors: it could not be recorded, and nothing was kept; or it could not be kept, and does not count.
 pub fn answer(
     store: &mut PinStore,
     places: &Places,

@@ -121,7 +121,6 @@ impl Places {
         self.root.as_ref().map_or_else(|| PathBuf::from("/etc/mcp-approve"), |root| root.join("etc"))
     }
 
-    /// The machine's policy.
     pub fn system_policy_file(&self) -> PathBuf {
         self.system_dir().join("policy.toml")
     }
@@ -219,7 +218,6 @@ pub fn word(text: &str) -> String {
     if is_plain && !text.is_empty() { text.to_owned() } else { quoted(text) }
 }
 
-/// A text as a shell reads it.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

@@ -167,7 +167,6 @@ impl NotKept {
     pub const HINT: &str = "run `mcp-approve rules accept`";
 }
 
-/// The folder of the copies.
 #[derive(Clone, Debug)]
 pub struct Accepted {
     dir: PathBuf,
@@ -205,7 +204,6 @@ impl Accepted {
         self.copy(policy).with_extension("signature.json")
     }
 
-    /// The text that was accepted; `None` where none was.
     pub fn text(&self, policy: &Path) -> Result<Option<String>, Why> {
         text_if_any(&self.copy(policy))
     }

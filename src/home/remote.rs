@@ -6,7 +6,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The bridge, at the version that was tested. npx fetches it if it is not there yet.
 const BRIDGE: &str = "mcp-remote@0.15.1";
 
-/// How a server behind a URL is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bridge {
     /// The command line, without any header's value.
@@ -22,7 +21,6 @@ pub struct Unreachable {
     pub hint: String,
 }
 
-/// Whether a word is the URL of a server.
 pub fn is_url(word: &str) -> bool {
     split(word).is_some()
 }

@@ -10,9 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static DRAFTS: AtomicU64 = AtomicU64::new(0);
 
 /// Replaces a file of our own, with the mode that it has; makes its folder where there is none.
-///
-/// # Errors
-/// What could not be written; then nothing was changed.
+/// Errors: what could not be written; then nothing was changed.
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let mode = fs::metadata(path).map_or(0o600, |found| found.permissions().mode() & 0o777);
     let prepare = |new: &File| new.set_permissions(Permissions::from_mode(mode));
@@ -20,9 +18,6 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Replaces a file if `may` agrees at the last moment; returns whether it did. `prepare` sets the new mode and owner.
-///
-/// # Errors
-/// As [`replace`].
 pub fn replace_if(
     path: &Path,
     text: &str,

@@ -33,7 +33,6 @@ pub enum SignersError {
 }
 
 impl SignersError {
-    /// What to do next.
     pub fn hint(&self) -> String {
         match self {
             Self::Place(place) => place.hint(),
@@ -50,9 +49,8 @@ impl SignersError {
 }
 
 /// Reads the list of allowed signers, and both lists of revoked keys; `None` where there is no list and none is needed.
-///
-/// # Errors
-/// [`SignersError`] when one is there and cannot be used, or the machine's is missing and its policy asks for signatures.
+/// Errors: [`SignersError`] when one is there and cannot be used, or the machine's is missing and its policy asks for
+/// signatures.
 pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
     let [machines, own, machines_revoked, own_revoked] = files(places);
     let asks = Machine::of(places).asks;
@@ -103,7 +101,6 @@ pub fn files(places: &Places) -> [PathBuf; 4] {
     [system.join("allowed_signers"), own.join("allowed_signers"), system.join("revoked_keys"), own.join("revoked_keys")]
 }
 
-/// What the machine's policy says of signatures.
 struct Machine {
     /// Who can change the policy that asks for some; `None` where it asks for none.
     asks: Option<Owner>,
@@ -129,9 +126,7 @@ impl Machine {
 }
 
 /// The program that signs, if only root can change it: the one that root's policy names, or the usual one.
-///
-/// # Errors
-/// It is not there, or another user can put another program in its place.
+/// Errors: it is not there, or another user can put another program in its place.
 pub fn keygen(places: &Places) -> Result<PathBuf, String> {
     let named = match Machine::of(places).ssh_keygen {
         Some((named, Owner::Root)) => named,
@@ -144,9 +139,6 @@ pub fn keygen(places: &Places) -> Result<PathBuf, String> {
 }
 
 /// A program, if only root can change it.
-///
-/// # Errors
-/// As [`keygen`].
 pub fn program(named: PathBuf) -> Result<PathBuf, String> {
     let opened = custody::open(&named).map_err(|cause| format!("{} cannot be run: {cause}", named.display()))?;
     match opened.owner {

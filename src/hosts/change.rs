@@ -95,9 +95,7 @@ pub type Chosen<'c> = &'c dyn Fn(Option<&str>, &str) -> bool;
 
 impl File<'_> {
     /// Wraps what is chosen.
-    ///
-    /// # Errors
-    /// The file cannot be read, or its new text is not what was meant; nothing is changed then.
+    /// Errors: the file cannot be read, or its new text is not what was meant; nothing is changed then.
     pub fn wrap(&self, chosen: Chosen<'_>, how: &Wrap) -> Result<Changed, Refusal> {
         let root = parse(self.syntax, self.text)?;
         let all = entries(self.host, &root)?;
@@ -168,9 +166,6 @@ impl File<'_> {
     }
 
     /// Gives what is chosen, and is wrapped by a program that `is_wrong`, this program.
-    ///
-    /// # Errors
-    /// As [`File::wrap`].
     pub fn repair(
         &self,
         chosen: Chosen<'_>,
@@ -218,10 +213,6 @@ impl File<'_> {
         Ok(Changed { text, record, servers })
     }
 
-    /// Takes the wrapping of what is chosen away.
-    ///
-    /// # Errors
-    /// As [`File::wrap`].
     pub fn unwrap(&self, chosen: Chosen<'_>) -> Result<Changed, Refusal> {
         let root = parse(self.syntax, self.text)?;
         let all = entries(self.host, &root)?;

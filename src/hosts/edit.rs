@@ -7,7 +7,6 @@ use crate::hosts::entry::{ADDRESSES, Command, Entry, begins_with_ours, inmost};
 use crate::hosts::table::Unit;
 use crate::hosts::tree::{Field, Node, Refusal, Splice, Syntax, Value, quoted, without_field};
 
-/// How servers are wrapped.
 #[derive(Clone, Debug)]
 pub struct Wrap {
     /// What the host starts: the path of our binary.
@@ -161,7 +160,6 @@ fn limit(
     of.filter(|milliseconds| *milliseconds < 30 * 24 * 3_600_000).map(span)
 }
 
-/// A duration as options have it.
 fn span(milliseconds: u64) -> String {
     if milliseconds.is_multiple_of(1000) { format!("{}s", milliseconds / 1000) } else { format!("{milliseconds}ms") }
 }
@@ -240,7 +238,6 @@ fn before(
     Ok(put.iter().map(field).collect())
 }
 
-/// A key with its value.
 fn one_field(syntax: Syntax, key: &str, value: &str) -> String {
     match syntax {
         Syntax::Json => format!("{}: {value}", quoted(key)),
@@ -280,7 +277,6 @@ fn at_head(text: &str, list: &Node, items: &[Node], words: &[String]) -> Result<
     Ok(Splice::of(at..at, put))
 }
 
-/// A list without its first words.
 fn without(text: &str, list: &Node, items: &[Node], count: usize) -> Result<Splice, Refusal> {
     let first = items.first().ok_or("its list of words is empty")?;
     let start = begins(text, list, first)?;
@@ -340,7 +336,6 @@ pub(super) fn bridged<'a>(entry: &Entry<'a>, program: &str, options: &[String]) 
     Ok((line, entry.node.get("type").filter(|node| node.text().is_some()).map(|node| (node, kind))))
 }
 
-/// One word, or a list of several.
 fn one_or_list(words: &[String]) -> String {
     match words {
         [one] => quoted(one),

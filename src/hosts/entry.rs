@@ -8,7 +8,6 @@ use crate::hosts::tree::{Field, Node, Refusal, Value};
 /// The keys by which hosts give an address.
 pub(super) const ADDRESSES: [&str; 4] = ["url", "httpUrl", "serverUrl", "uri"];
 
-/// How a host starts a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
     /// Through mcp-approve.
@@ -41,7 +40,6 @@ pub struct Entry<'a> {
     pub on: bool,
 }
 
-/// A wrapper's command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrapping {
     /// What the host starts: mcp-approve by its path or name, or what fetches it from a registry.
@@ -61,7 +59,6 @@ impl Wrapping {
     }
 }
 
-/// How an entry writes its command line.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Command<'a> {
     /// A program, and its arguments in a list beside it.
@@ -71,9 +68,7 @@ pub(super) enum Command<'a> {
 }
 
 /// Every server of a file.
-///
-/// # Errors
-/// A list is written in a way that hides its servers from us.
+/// Errors: a list is written in a way that hides its servers from us.
 pub fn entries<'a>(host: &'static Host, root: &'a Node) -> Result<Vec<Entry<'a>>, Refusal> {
     let mut found: Vec<Entry<'a>> = Vec::new();
     for path in &host.lists {
@@ -192,7 +187,6 @@ impl<'a> Entry<'a> {
         self.command().is_some() && self.address_field().is_some_and(|field| field.node.text() != Some(""))
     }
 
-    /// The field that holds an address.
     pub(super) fn address_field(&self) -> Option<&'a Field> {
         ADDRESSES.iter().find_map(|key| self.node.field(key))
     }
@@ -211,7 +205,6 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// `None` where it is not wrapped.
     pub fn wrapping(&self) -> Option<Wrapping> {
         let words = self.words()?;
         let (program, options) = ours(&words)?;

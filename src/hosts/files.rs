@@ -18,7 +18,6 @@ const LONGEST: u64 = 32 << 20;
 /// How often a file may change under our hands before we give up.
 const TRIES: u32 = 5;
 
-/// Where to look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// The user's home.
@@ -133,9 +132,6 @@ fn matching(below: &Path, path: &str) -> Vec<PathBuf> {
 }
 
 /// A file's text; `None` where there is no such file.
-///
-/// # Errors
-/// Why it cannot be read.
 pub fn text(file: &Path) -> Result<Option<String>, Refusal> {
     // Not waiting for the writer of a pipe.
     let opened = match OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(file) {
@@ -170,9 +166,6 @@ pub struct Edited {
 
 /// Gives a file a new text, made from its text and what is remembered of it under `records`. Where another
 /// program writes it meanwhile, nothing is overwritten: the work is repeated with the new text.
-///
-/// # Errors
-/// Why it is left as it is.
 pub fn edit(
     found: &Found,
     records: &Path,
@@ -220,10 +213,6 @@ pub fn remembered(records: &Path) -> Vec<Found> {
     files
 }
 
-/// Forgets a file that is gone.
-///
-/// # Errors
-/// What is remembered cannot be removed.
 pub fn forget_file(records: &Path, file: &Path) -> Result<(), Refusal> {
     forget(&record_place(records, file))
 }

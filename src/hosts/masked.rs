@@ -21,9 +21,6 @@ const HIDDEN: char = '…';
 type Parts = Vec<(Range<usize>, bool)>;
 
 /// The same lines, without what is not to be shown.
-///
-/// # Errors
-/// The text cannot be read.
 pub fn masked(host: &'static Host, syntax: Syntax, text: &str, hides: Hides<'_>) -> Result<String, Refusal> {
     let root = parse(syntax, text)?;
     let mut parts = Vec::new();

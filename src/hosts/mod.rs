@@ -32,7 +32,6 @@ pub struct Listed {
     pub wrapping: Option<Wrapping>,
 }
 
-/// A list that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     pub host: &'static str,
@@ -40,7 +39,6 @@ pub struct Unread {
     pub why: String,
 }
 
-/// Everything that hosts list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lists {
     pub servers: Vec<Listed>,
@@ -49,7 +47,6 @@ pub struct Lists {
     pub files: usize,
 }
 
-/// Reads what hosts list in these files.
 pub fn lists(files: &[Found]) -> Lists {
     let mut lists = Lists::default();
     for found in files {

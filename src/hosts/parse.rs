@@ -10,9 +10,7 @@ use toml_edit::{Document, Item, Table, TableLike};
 use crate::hosts::tree::{Field, Node, Refusal, Syntax, Value, table};
 
 /// Reads a whole text. An empty one is an empty table.
-///
-/// # Errors
-/// Why it cannot be read, in words without anything from the text but keys.
+/// Errors: why it cannot be read, in words without anything from the text but keys.
 pub fn parse(syntax: Syntax, text: &str) -> Result<Node, Refusal> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = match syntax {

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 /// It is in every build, between marks that no text around it has: by it a build tells another build, and its version.
 static MARK: &str = concat!("\u{1}mcp-approve\u{2}", env!("CARGO_PKG_VERSION"), "\u{3}");
 
-/// What an entry starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
     /// This very program.
@@ -32,7 +31,6 @@ impl Program {
     }
 }
 
-/// Looks at a program as an entry names it.
 pub fn program(named: &str) -> Program {
     let path = Path::new(named);
     if path.file_name().is_some_and(|name| name == "npx" || name == "uvx") {

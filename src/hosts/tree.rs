@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-/// How a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
     Json,
@@ -117,7 +116,6 @@ pub(super) struct Splice {
     put: String,
 }
 
-/// Replaces all of them.
 pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     splices.sort_by_key(|splice| splice.at.start);
     let mut text = text.to_owned();

@@ -16,7 +16,6 @@ use tokio::sync::Notify;
 use super::guardian::{CoreLimit, Guardian};
 use super::stdio::{AsyncIn, AsyncOut, widen};
 
-/// A running server.
 #[derive(Debug)]
 pub struct Child {
     child: process::Child,
@@ -25,11 +24,9 @@ pub struct Child {
     group: Option<Pid>,
 }
 
-/// How a server ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended(Option<ExitStatus>);
 
-/// Why a server cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// There is no such program.
@@ -56,9 +53,6 @@ impl SpawnError {
 impl Child {
     /// Starts a server with `environment` added to ours, stdin and stdout piped. The guardian knows its group before it runs, `core`
     /// limits its core files, `reported` is told when a child has ended. `command` is not empty.
-    ///
-    /// # Errors
-    /// [`SpawnError`] when it cannot be run.
     pub fn spawn(
         command: &[OsString],
         environment: Vec<(OsString, OsString)>,
@@ -85,7 +79,6 @@ impl Child {
         Ok(Self { child, reported, group })
     }
 
-    /// The server's process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -119,7 +112,6 @@ impl Child {
         self.signal(Signal::TERM);
     }
 
-    /// Ends the whole group.
     pub fn kill(&self) {
         self.signal(Signal::KILL);
     }
@@ -202,7 +194,6 @@ const TERMINATED: u64 = 800_000;
 /// Microseconds after SIGKILL for the last bytes in the pipe, and for the system to reap the process.
 const KILLED: u64 = 500_000;
 
-/// How far the end has come.
 #[derive(Debug)]
 pub struct Stopping {
     step: Step,
@@ -255,7 +246,6 @@ impl Stopping {
         self.step == Step::Over
     }
 
-    /// Does what is due.
     pub fn advance(&mut self, now: u64, child: &Child) {
         if now < self.next {
             return;

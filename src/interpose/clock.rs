@@ -13,12 +13,10 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// A clock that starts now.
     pub fn start() -> Self {
         Self { start: Instant::now() }
     }
 
-    /// The moment.
     pub fn now(&self) -> Now {
         Now { mono: u64::try_from(self.start.elapsed().as_micros()).unwrap_or(u64::MAX), wall: wall_ms() }
     }

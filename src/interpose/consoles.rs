@@ -34,7 +34,6 @@ pub struct Registration {
     pub mode: Mode,
 }
 
-/// The consoles of one wrapper.
 pub struct Consoles {
     registration: Registration,
     /// `None` before the wrapper is visible, and where it cannot be.
@@ -50,7 +49,6 @@ pub struct Consoles {
     tools_sent: u64,
 }
 
-/// One attached console.
 struct Guest {
     who: Arc<str>,
     /// Calls that waited when it attached and that it was not shown yet. They are sent one at a time, as fast as it
@@ -195,7 +193,6 @@ impl Consoles {
         }
     }
 
-    /// How many consoles are attached.
     pub fn attached(&self) -> usize {
         self.link.as_ref().map_or(0, |link| link.server.attached())
     }
@@ -246,7 +243,6 @@ impl Consoles {
         }
     }
 
-    /// Tells one console.
     pub fn tell(&self, console: ConsoleId, message: &FromWrapper) {
         if let Some(link) = &self.link {
             link.server.send(console, message);
@@ -260,7 +256,6 @@ impl Consoles {
         }
     }
 
-    /// Sends the status report, when it is due.
     pub fn report(&mut self, now: Now, gate: &Gate) {
         if self.status_at.is_some_and(|at| at <= now.mono) {
             self.status_at = None;

@@ -18,7 +18,6 @@ use crate::policy::rate::{Counted, LONGEST, MOST, Recent};
 /// How long the file may get, in bytes: what is longer was not written by us.
 const LARGEST: u64 = 64 << 20;
 
-/// The file, as one wrapper uses it.
 #[derive(Clone, Debug)]
 pub struct Counts {
     pub path: PathBuf,
@@ -26,7 +25,6 @@ pub struct Counts {
     pub session: String,
 }
 
-/// One line: a call, by whom and when.
 #[derive(Serialize, Deserialize)]
 struct Run {
     /// Milliseconds since 1970, UTC.
@@ -39,9 +37,7 @@ struct Run {
 
 impl Counts {
     /// Writes down calls under one ticket, in the place of what was written for it before, and returns those of other wrappers.
-    ///
-    /// # Errors
-    /// What could not be locked, read or written: then it is not known how many ran.
+    /// Errors: what could not be locked, read or written: then it is not known how many ran.
     pub fn note(&self, ticket: &str, calls: &[Counted], now: i64) -> io::Result<Recent> {
         let open = |path: PathBuf| {
             let flags = libc::O_NOFOLLOW | libc::O_CLOEXEC;

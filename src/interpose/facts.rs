@@ -84,7 +84,6 @@ impl FactReader {
         answers.collect()
     }
 
-    /// When the next look is overdue.
     pub fn wake_at(&self) -> Option<u64> {
         self.pending.values().map(|(due, ..)| *due).min()
     }
@@ -186,7 +185,6 @@ impl Projects {
     }
 }
 
-/// What may still be read for one call.
 struct Rest {
     read: u64,
     text: usize,
@@ -307,7 +305,6 @@ impl PathBase {
     }
 }
 
-/// Where a path ends.
 pub(super) struct End {
     pub real: PathBuf,
     /// If the path's own last name is a link: its target as written.

@@ -31,9 +31,6 @@ pub struct Guardian {
 
 impl Guardian {
     /// Forks the guardian. Call it before any thread is started.
-    ///
-    /// # Errors
-    /// The system gives no pipe or no process.
     pub fn start() -> io::Result<Self> {
         let (reader, pipe) = io::pipe()?;
         let child = fork_twice(&reader)?;
@@ -70,9 +67,6 @@ impl Guardian {
     }
 
     /// Ends the guardian without ending the group.
-    ///
-    /// # Errors
-    /// The guardian is gone already.
     pub fn dismiss(self) -> io::Result<()> {
         // Four bytes into a pipe are written whole or not at all.
         (&self.pipe).write_all(&GOODBYE.to_ne_bytes())
@@ -98,7 +92,6 @@ fn fork_twice(reader: &PipeReader) -> io::Result<libc::pid_t> {
     }
 }
 
-/// The guardian's whole life.
 fn guard(mut reader: &PipeReader) -> ! {
     settle(reader.as_raw_fd());
     let mut group = 0;
@@ -181,7 +174,6 @@ fn leave(code: i32) -> ! {
 pub struct CoreLimit(Rlimit);
 
 impl CoreLimit {
-    /// This process's current limit.
     pub fn now() -> Self {
         Self(getrlimit(Resource::Core))
     }

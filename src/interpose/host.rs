@@ -8,7 +8,6 @@
 use super::stdio::Outbox;
 use crate::wire::line::Line;
 
-/// Our stdout.
 #[derive(Debug)]
 pub struct Host {
     outbox: Outbox,
@@ -22,12 +21,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// The writer in front of our stdout.
     pub fn new(outbox: Outbox) -> Self {
         Self { outbox, streaming: false, streamed: 0, waiting: Vec::new(), waiting_bytes: 0 }
     }
 
-    /// Writes one whole line, the server's or our own.
     pub fn write(&mut self, line: Line) {
         if self.streaming {
             self.waiting_bytes += line.bytes().len();
@@ -76,7 +73,6 @@ impl Host {
         }
     }
 
-    /// Writes as much as the pipe takes now.
     pub fn flush(&mut self) {
         self.outbox.flush();
     }
@@ -86,12 +82,10 @@ impl Host {
         self.outbox.writable().await;
     }
 
-    /// How many bytes wait to be written.
     pub fn queued(&self) -> usize {
         self.outbox.queued() + self.waiting_bytes
     }
 
-    /// Whether its reader is gone.
     pub fn is_gone(&self) -> bool {
         self.outbox.is_broken()
     }
@@ -150,7 +144,6 @@ impl Stall {
         }
     }
 
-    /// When to look again.
     pub fn wake_at(&self) -> Option<u64> {
         self.next
     }

@@ -5,7 +5,6 @@ use crate::gate::Gate;
 use crate::wire::digest::{StreamDigest, StreamHasher};
 use crate::wire::{Gist, Line, message, stream::EnvelopeScanner};
 
-/// A long line on its way.
 pub struct LongLine {
     state: State,
     bytes: u64,
@@ -50,7 +49,6 @@ pub fn way(gate: &Gate) -> impl Fn(&Gist) -> Way + '_ {
     |gist| if gate.streams(gist) { Way::ToHost } else { Way::Nowhere }
 }
 
-/// What became of a long line.
 pub enum Passed {
     /// It was held whole, and is handled like any other line.
     Whole(Line),
@@ -104,7 +102,6 @@ impl LongLine {
         }
     }
 
-    /// The line has ended.
     pub fn end(self) -> Passed {
         match self.state {
             State::Held { line, .. } => Passed::Whole(Line::new(line)),

@@ -76,7 +76,6 @@ fn ring(terminal: &Path) {
     }
 }
 
-/// How many days are kept.
 const DAYS: usize = 5;
 
 /// Starts diagnostics into `folder`. Nothing is opened or made before there is something to write, so a wrapper without

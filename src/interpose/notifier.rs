@@ -17,7 +17,6 @@ use crate::gate::{
 };
 use crate::home::config::approver::{Notify, Values};
 
-/// How long one run may take.
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long the last runs may take once the wrapper ends.
 const LAST: Duration = Duration::from_secs(1);
@@ -28,7 +27,6 @@ const ALONE: usize = 3;
 /// Characters of a line.
 const LINE: usize = 300;
 
-/// What is to be told, and what was.
 pub struct Notifier {
     notify: Notify,
     console: String,
@@ -91,12 +89,10 @@ impl Notifier {
         }
     }
 
-    /// A run has ended.
     pub fn ran(&mut self) {
         self.running = None;
     }
 
-    /// When there is something to do.
     pub fn wake_at(&self) -> Option<u64> {
         if self.running.is_some() {
             return None;

@@ -31,7 +31,6 @@ const QUIET: Duration = Duration::from_secs(4);
 /// How long the end waits for a disk that does not answer.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// A job for the thread.
 enum PinJob {
     Keep(Box<PinUpdate>),
     Pin(Pinning, ConsoleId),
@@ -149,7 +148,6 @@ fn read(path: &Path, launch: &Launch, proving: &mut Proving) -> Result<(PinStore
     Ok((store, pins, program))
 }
 
-/// The event with the current pins.
 fn remembered(pins: Pins) -> FromThreads {
     FromThreads::Event(Event::Reviewed(Box::new(pins)))
 }
@@ -434,7 +432,6 @@ impl Proving {
     }
 }
 
-/// One agreement in an alarm.
 fn named(one: &Kept, proofs: &Proofs) -> String {
     let of = if one.agreement.tool.is_empty() { String::new() } else { format!("{}: ", one.agreement.tool) };
     let why = proofs.trouble().map(|error| format!(" ({error})")).unwrap_or_default();

@@ -19,7 +19,6 @@ pub struct Accept {
     pub console: ConsoleId,
 }
 
-/// What the thread is to do.
 enum Job {
     Look,
     Accept(Accept),

@@ -21,9 +21,6 @@ use crate::policy::Decision;
 const ANSWER: u64 = 64 << 10;
 
 /// Runs it to its end. It takes as long as the program does: the caller limits that.
-///
-/// # Errors
-/// Why it did not run, or did not end well.
 pub(super) async fn run(command: &[OsString], folder: &Path, line: &str) -> Result<Vec<u8>, String> {
     let Some((program, arguments)) = command.split_first() else {
         return Err("it has no command".to_owned());

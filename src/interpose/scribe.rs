@@ -47,7 +47,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const TO_KEEP: usize = 8 << 20;
 const GONE: &str = "the audit thread is gone; start mcp-approve again";
 
-/// Where the journal is.
 enum Place {
     /// There is no journal, and none was asked for.
     Nowhere,
@@ -214,7 +213,6 @@ impl Scribe {
         [self.fold_at, self.retry_at].into_iter().flatten().min()
     }
 
-    /// Does what is due.
     #[must_use]
     pub fn rest(&mut self, now: u64) -> Vec<Ack> {
         if self.fold_at.is_some_and(|at| at <= now) {
@@ -224,9 +222,7 @@ impl Scribe {
     }
 
     /// Has everything recorded, folded and synced, and ends the threads. Gives up after two seconds, then with `Err`.
-    ///
-    /// # Errors
-    /// The disk did not answer in time; what was not acknowledged may be lost.
+    /// Errors: the disk did not answer in time; what was not acknowledged may be lost.
     pub fn finish(mut self) -> Result<(), Unfinished> {
         self.retire();
         let rest = self.waiting.drain(..).collect();
@@ -243,7 +239,6 @@ impl Scribe {
         self.threads.into_iter().try_for_each(|thread| thread.join()).map_err(|_| Unfinished)
     }
 
-    /// Commits what waits, if it can.
     fn go_on(&mut self, now: u64) -> Vec<Ack> {
         self.retry_at = None;
         let mut acks = Vec::new();
@@ -341,7 +336,6 @@ impl Scribe {
         self.syncs.insert(syncs).send(batch).map_err(|_| GONE.to_owned())
     }
 
-    /// Passes what is committed to the folding thread.
     fn fold(&mut self) {
         self.fold_at = None;
         if let Place::Here(open) = &mut self.place
@@ -424,7 +418,6 @@ impl EntryBuffer {
         if self.urgent || late || self.entries.len() >= PASS_FROM { self.all() } else { None }
     }
 
-    /// Everything, at the end.
     pub fn all(&mut self) -> Option<Vec<(u64, Box<Entry>)>> {
         self.urgent = false;
         self.since = None;

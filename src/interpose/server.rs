@@ -7,7 +7,6 @@ use crate::gate::data::effect::OwnLine;
 use crate::gate::data::token::{GuardrailToken, NotThisCall};
 use crate::wire::{Call, Line, Plain};
 
-/// The server's stdin.
 #[derive(Debug)]
 pub struct Server {
     outbox: Outbox,
@@ -22,9 +21,7 @@ impl Server {
     }
 
     /// Writes a call's bytes as received. Consumes the proof.
-    ///
-    /// # Errors
-    /// [`NotThisCall`]: the token is for other bytes or another wrapper; nothing is written.
+    /// Errors: [`NotThisCall`]: the token is for other bytes or another wrapper; nothing is written.
     pub fn forward(&mut self, token: GuardrailToken, call: Call) -> Result<(), NotThisCall> {
         let bytes = token.redeem(&self.wrapper, call)?;
         self.outbox.push(bytes);
@@ -32,9 +29,6 @@ impl Server {
     }
 
     /// Trades a request of the server's own for its line, which goes to the host. Consumes the proof.
-    ///
-    /// # Errors
-    /// As [`Self::forward`].
     pub fn release(&self, token: GuardrailToken, call: Call) -> Result<Line, NotThisCall> {
         token.redeem(&self.wrapper, call).map(Line::new)
     }
@@ -44,12 +38,10 @@ impl Server {
         self.outbox.push(plain.into_line().into_bytes());
     }
 
-    /// Writes a line of our own.
     pub fn write_own(&mut self, line: OwnLine) {
         self.outbox.push(line.into_line().into_bytes());
     }
 
-    /// Writes as much as the pipe takes now.
     pub fn flush(&mut self) {
         self.outbox.flush();
     }
@@ -59,12 +51,10 @@ impl Server {
         self.outbox.writable().await;
     }
 
-    /// How many bytes wait to be written.
     pub fn queued(&self) -> usize {
         self.outbox.queued()
     }
 
-    /// Whether the server reads no more.
     pub fn is_gone(&self) -> bool {
         self.outbox.is_broken()
     }

@@ -53,9 +53,6 @@ pub struct Adopted {
 impl Adopted {
     /// Makes this process the parent of all orphans among its descendants. Call it after the guardian was forked, which
     /// must not become our child, and before the server is started.
-    ///
-    /// # Errors
-    /// The system reports no ended children.
     pub fn start() -> io::Result<Self> {
         let ended = signal(SignalKind::child())?;
         #[cfg(target_os = "linux")]

@@ -36,7 +36,6 @@ use crate::link::delegation::{Record, ServedRecord};
 use crate::link::{delegation, desktop::Desktop};
 use crate::policy::{Policy, Scope, scope::Limit};
 
-/// What a wrapper is started with.
 #[derive(Debug)]
 pub struct Setup {
     /// The server's command line; not empty.
@@ -54,7 +53,6 @@ pub struct Setup {
     pub layers: Layers,
 }
 
-/// What keeps a wrapper from starting.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The server's program cannot be run.
@@ -69,9 +67,7 @@ pub enum StartError {
 const NEEDED: usize = 32;
 
 /// Wraps a server until it or the host ends; returns the exit code. `beside` is the console of `--inline`, on its own thread.
-///
-/// # Errors
-/// [`StartError`]: nothing was relayed then.
+/// Errors: [`StartError`]: nothing was relayed then.
 pub fn run(setup: Setup, pipe: HostPipe, beside: Option<impl FnOnce() + Send + 'static>) -> Result<u8, StartError> {
     there_is_room()?;
     memory::share_heap();
@@ -309,7 +305,6 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Sixteen random bytes as hex.
 fn random_hex() -> io::Result<String> {
     let mut bytes = [0u8; 16];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;

@@ -32,9 +32,7 @@ pub enum Descriptor {
 impl HostPipe {
     /// Copies of descriptors 0 and 1; if the system can, ones that share no mode with the originals, which other
     /// processes may use too (`2>&1` makes our stdout the server's stderr).
-    ///
-    /// # Errors
-    /// The system's, when one is closed or there are no descriptors left.
+    /// Errors: The system's, when one is closed or there are no descriptors left.
     pub fn copy() -> io::Result<Self> {
         Ok(Self {
             input: Descriptor::Own(own(stdin(), OFlags::RDONLY)?),
@@ -43,9 +41,6 @@ impl HostPipe {
     }
 
     /// The same in the place of descriptors 0 and 1, which nothing else here uses then.
-    ///
-    /// # Errors
-    /// As for [`Self::copy`].
     pub fn take() -> io::Result<Self> {
         let Self { input, output } = Self::copy()?;
         dup2_stdin(&input)?;
@@ -109,11 +104,9 @@ pub fn widen(pipe: impl AsFd) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_: impl AsFd) {}
 
-/// An end to read from.
 #[derive(Debug)]
 pub struct AsyncIn(End);
 
-/// An end to write to.
 #[derive(Debug)]
 pub struct AsyncOut(End);
 
@@ -126,7 +119,6 @@ enum End {
 }
 
 impl AsyncIn {
-    /// Any readable descriptor.
     pub fn new(fd: impl Into<Descriptor>) -> io::Result<Self> {
         Ok(Self(End::new(fd.into(), Interest::READABLE)?))
     }
@@ -163,15 +155,12 @@ impl AsyncIn {
 }
 
 impl AsyncOut {
-    /// Any writable descriptor.
     pub fn new(fd: impl Into<Descriptor>) -> io::Result<Self> {
         Ok(Self(End::new(fd.into(), Interest::WRITABLE)?))
     }
 
     /// Writes what fits now.
-    ///
-    /// # Errors
-    /// `WouldBlock` when nothing fits; otherwise the system's.
+    /// Errors: `WouldBlock` when nothing fits; otherwise the system's.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match &self.0 {
             End::Polled(fd) => fd.get_ref().write(bytes),
@@ -283,7 +272,6 @@ fn is_writable_now(fd: BorrowedFd<'_>) -> bool {
 /// Lines up to this size share one write.
 const SHARED: usize = 64 << 10;
 
-/// The queue in front of one pipe.
 #[derive(Debug)]
 pub struct Outbox {
     pipe: Option<AsyncOut>,
@@ -297,18 +285,15 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// An empty queue in front of `pipe`.
     pub fn new(pipe: AsyncOut) -> Self {
         let queue = VecDeque::new();
         Self { pipe: Some(pipe), queue, written: 0, queued: 0, broken: false, closing: false }
     }
 
-    /// How many bytes wait.
     pub fn queued(&self) -> usize {
         self.queued
     }
 
-    /// Whether the other end is gone.
     pub fn is_broken(&self) -> bool {
         self.broken
     }
@@ -325,7 +310,6 @@ impl Outbox {
         }
     }
 
-    /// Writes as much as the pipe takes now.
     pub fn flush(&mut self) {
         while let (Some(pipe), Some(first)) = (&mut self.pipe, self.queue.front()) {
             match pipe.try_write(&first[self.written..]) {

@@ -7,7 +7,6 @@ use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::facts::Findings;
 use crate::policy::rule::Policy;
 
-/// What one of them sends.
 #[derive(Debug)]
 pub enum FromThreads {
     /// An event for the gate: what approvers said, or the current pins.
@@ -24,12 +23,10 @@ pub enum FromThreads {
     Watched(Added),
 }
 
-/// The way to the loop.
 #[derive(Clone, Debug)]
 pub struct ToLoop(pub UnboundedSender<FromThreads>);
 
 impl ToLoop {
-    /// Sends something to the loop.
     pub fn tell(&self, what: FromThreads) {
         // The loop outlives the threads, and what a task finds out later is of no use.
         let _ = self.0.send(what);

@@ -21,7 +21,6 @@ const REPORTED: u64 = 600_000_000;
 /// How many links one path may have, as in the system's own limit.
 const LINKS: usize = 40;
 
-/// Who reads the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Files {
     Policy,
@@ -148,7 +147,6 @@ impl Watch {
         self.look_within(now, POLL, files);
     }
 
-    /// Whether it is time to look at these files.
     pub fn is_due(&mut self, now: u64, files: Files) -> bool {
         let next = self.next(files);
         let is_due = next.at <= now;
@@ -158,7 +156,6 @@ impl Watch {
         is_due
     }
 
-    /// When the next look at any files is due.
     pub fn wake_at(&self) -> Option<u64> {
         Some(self.policy.at.min(self.pins.at)).filter(|at| *at < u64::MAX)
     }

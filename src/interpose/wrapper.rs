@@ -30,11 +30,9 @@ use crate::link::{message::FromWrapper, server::FromConsoles};
 use crate::wire::message::{self, BeyondCap, Cutter, Piece};
 use crate::wire::{Gist, Line, Origin};
 
-/// The longest line a host may send.
 const HOST_LINE: usize = 16 << 20;
 /// Beyond this many bytes a server's line is streamed.
 const STREAM: usize = 64 << 10;
-/// How much is read of the server at once.
 const FROM_SERVER: usize = 256 << 10;
 /// How much is read of the host at once: it is judged and recorded together, which takes many times its size in memory.
 const FROM_HOST: usize = 16 << 10;
@@ -382,7 +380,6 @@ impl Wrapper {
         }
     }
 
-    /// Takes what a thread or a task sends.
     pub(super) fn hear(&mut self, what: FromThreads) {
         let now = self.clock.now();
         match what {

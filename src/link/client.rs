@@ -133,7 +133,6 @@ fn ask(stream: &UnixStream) -> Option<(Vec<WaitingCall>, Vec<WaitingCall>)> {
     }
 }
 
-/// A message as one line, with its end.
 fn line(message: &FromConsole) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');

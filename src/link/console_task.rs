@@ -336,7 +336,6 @@ impl Outbox {
         (Self { lines, gauge }, writer)
     }
 
-    /// Queues a line, if there is room for its weight.
     fn put(&self, line: &Line, then: Then) -> Put {
         let length = line.bytes.len();
         let waiting = self.gauge.waiting.load(Ordering::Relaxed);

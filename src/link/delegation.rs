@@ -98,9 +98,7 @@ struct Served {
 }
 
 /// Serves this process's record to wrappers that will be started underneath it. Call it within a runtime.
-///
-/// # Errors
-/// The folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
+/// Errors: the folder is not safe, or no socket can be made: whatever is started underneath may then use nothing.
 pub fn serve(run: &Path, record: &Record) -> Result<ServedRecord, LinkError> {
     folder::prepare(run)?;
     sweep(run);
@@ -134,9 +132,7 @@ async fn tell(listener: UnixListener, record: String) {
 pub type RunOf<'a> = &'a dyn Fn(Option<&Path>) -> Option<PathBuf>;
 
 /// The record of all wrappers above a process together, in the name of the nearest; `None` if there are none.
-///
-/// # Errors
-/// Why the record is unknown although there is a wrapper above: then nothing may be used.
+/// Errors: why the record is unknown although there is a wrapper above: then nothing may be used.
 pub async fn inherited(of: u32, run_of: RunOf<'_>) -> Result<Option<Record>, String> {
     // An ancestor may end while they are followed; its children then have another parent.
     for _ in 0..ATTEMPTS {

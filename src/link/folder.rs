@@ -203,7 +203,6 @@ pub(super) fn me() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Why there is no runtime folder, or no connection through it.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     #[error("the folder {path:?} cannot be used: {source}; make it writable for you, or choose another with --home")]

@@ -55,7 +55,6 @@ pub struct Subject {
     pub ticket: String,
 }
 
-/// From a wrapper to a console.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromWrapper {
@@ -106,7 +105,6 @@ pub struct Wrapper {
     pub observe: bool,
 }
 
-/// From a console to a wrapper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromConsole {

@@ -191,7 +191,6 @@ impl KnownSocket {
         }
     }
 
-    /// Ends the connection; its reader notices that.
     fn hang_up(&self) {
         if let State::Open { stream, .. } = &self.state {
             let _ = stream.shutdown(std::net::Shutdown::Both);

@@ -31,7 +31,6 @@ words! {
     }
 }
 
-/// Why a call is not legal now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotLegal {
     #[error("the session is still opening: the server has not answered `initialize`")]
@@ -55,7 +54,6 @@ pub struct InSession {
 }
 
 impl InSession {
-    /// Whether it was made for exactly these bytes.
     pub fn is_for(&self, call: &Call) -> bool {
         self.call == call.digest()
     }
@@ -109,10 +107,8 @@ impl Lifecycle {
     }
 
     /// The proof that this call is legal now.
-    ///
-    /// # Errors
-    /// The phase that forbids it. A request of the stateless era carries its own protocol version and needs no handshake: it
-    /// is legal until the session is closed.
+    /// Errors: the phase that forbids it. A request of the stateless era carries its own protocol version and needs no
+    /// handshake: it is legal until the session is closed.
     pub fn call(&self, call: &Call) -> Result<InSession, NotLegal> {
         match self.phase {
             Phase::Closed => Err(NotLegal::Closed),
@@ -127,7 +123,6 @@ impl Lifecycle {
         self.asked.is_some() && self.phase != Phase::Closed
     }
 
-    /// How far the session has come.
     pub fn phase(&self) -> Phase {
         self.phase
     }

@@ -23,7 +23,6 @@ pub enum Carries {
     Arguments,
 }
 
-/// The form that the value of a known key has.
 #[derive(Clone, Copy)]
 enum ValueForm {
     Token,

@@ -55,7 +55,6 @@ const STANDING: [(&str, Revision, Revision, Standing); 17] = {
     ]
 };
 
-/// What a request of a host is to its revision.
 pub fn standing(method: &str, revision: Revision) -> Standing {
     if method == "subscriptions/listen" && revision == Revision::V2026_07_28 {
         return Standing::Contents;

@@ -17,7 +17,6 @@ const LONGEST: usize = 256 << 10;
 /// A tool of a longer name is left out: no one could tell it from another.
 const LONGEST_NAME: usize = 1024;
 
-/// One entry of `tools/list`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
     /// The name on the wire: arbitrary Unicode, case-sensitive.
@@ -110,7 +109,6 @@ impl Tool {
         Digest::of(self.canonical().as_bytes())
     }
 
-    /// The canonical definition.
     pub fn canonical(&self) -> String {
         canonical(self.definition.clone())
     }

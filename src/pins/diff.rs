@@ -73,7 +73,7 @@ impl PinStore {
     }
 }
 
-/// Everything that differs, in the order of the new definition.
+/// In the order of the new definition.
 fn changes(before: &Value, after: &Value) -> Vec<Diff> {
     let mut found = Vec::new();
     compare(String::new(), Some(before), Some(after), &mut found);

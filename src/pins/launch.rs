@@ -128,7 +128,6 @@ fn without_secrets(command: &[OsString]) -> Vec<String> {
     command.iter().map(word).collect()
 }
 
-/// The path of a program, as a shell would find it.
 fn found(program: &OsStr) -> Option<PathBuf> {
     let runs =
         |path: &Path| fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0);

@@ -25,7 +25,6 @@ words! {
     }
 }
 
-/// What the operator can say of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Offer {
     /// Nothing: it is there to be known.
@@ -135,7 +134,6 @@ impl Page {
         self.is_new() || self.lines.iter().any(asks)
     }
 
-    /// Whether there is anything that can be agreed to.
     pub fn is_open(&self) -> bool {
         self.lines.iter().any(Line::can_be_marked)
     }
@@ -194,7 +192,6 @@ impl Known<'_> {
         Pinning { tool: self.name.to_owned(), definition: self.digest, is, says: is }
     }
 
-    /// How it is proven, in one line.
     fn proof(&self) -> String {
         let behavior = self.behavior;
         let reads = behavior.evidence.iter().filter(|one| one.says.mutability == Some(Mutability::Pure));

@@ -17,7 +17,6 @@ use crate::gate::data::pin::{Other, Pin, PinState, Pinning, Pins};
 use crate::mcp::Tool;
 use crate::wire::Digest;
 
-/// One command line under one name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Server {
     pub name: String,

@@ -341,7 +341,6 @@ impl PinStore {
     }
 }
 
-/// Whether no server of this name is remembered.
 fn is_new(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let known = db.query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [name], |_| Ok(()));
     Ok(known.optional()?.is_none())

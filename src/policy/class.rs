@@ -6,7 +6,6 @@ use crate::behavior::{Action, Behavior, Identity, OutputDomain};
 use crate::wire::words::words;
 
 words! {
-    /// One thing that a call does.
     EffectClass {
         /// It reads what the server itself keeps.
         Read = "read",
@@ -15,13 +14,11 @@ words! {
         Unknown = "unknown",
         /// It makes or changes data.
         Write = "write",
-        /// It removes something.
         Delete = "delete",
         /// It delivers something to others.
         Send = "send",
         /// It is about money, and does not only read.
         Pay = "pay",
-        /// It runs code or commands.
         Execute = "execute",
         /// It changes who may do what, or how a service runs.
         Administer = "administer",

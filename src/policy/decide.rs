@@ -14,7 +14,6 @@ use super::terms::ApprovalTerms;
 use super::under::Roots;
 use crate::behavior::{Badge, Behavior, Confidence, HazardKind, Mutability, OutputDomain};
 
-/// What the policy says of a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ruling {
     pub decision: Decision,
@@ -216,7 +215,6 @@ fn default_for_hazards(policy: &Policy, behavior: &Behavior) -> Decision {
     behavior.hazards.iter().map(|hazard| of_one(hazard.kind)).max().unwrap_or(Decision::Allow)
 }
 
-/// What a decision does, after its subject.
 fn says(decision: Decision) -> &'static str {
     match decision {
         Decision::Allow => "allows it",
@@ -266,7 +264,6 @@ pub struct Explanation<'p> {
     pub rules: Vec<(&'p Rule, Fit)>,
 }
 
-/// Explains one ruling, with what is known of where the paths lead.
 pub fn explain_at<'p>(policy: &'p Policy, question: &Question<'_>, roots: &Roots) -> Explanation<'p> {
     let prepared = Prepared::of(question);
     Explanation {

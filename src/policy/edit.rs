@@ -8,7 +8,6 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, Val
 
 use crate::wire::words::words;
 
-/// Why a text cannot be changed so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("it is not TOML: {0}")]
@@ -137,7 +136,6 @@ words! {
     }
 }
 
-/// Switches a rule on or off.
 pub fn switch(text: &str, id: &str, switch: Switch) -> Result<String, EditError> {
     let mut document = read(text)?;
     let is_off = of(&mut document, id)?.get("disabled").and_then(Item::as_bool).unwrap_or_default();
@@ -187,7 +185,6 @@ fn of<'d>(document: &'d mut DocumentMut, id: &str) -> Result<&'d mut Table, Edit
     rules.iter_mut().find(|rule| is_called(rule, id)).ok_or_else(no_rule)
 }
 
-/// The blank lines and comments above a table.
 fn prefix(table: &Table) -> &str {
     table.decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default()
 }
@@ -210,7 +207,6 @@ pub fn differing(before: &str, after: &str) -> Vec<String> {
     ids.into_iter().filter(|id| before.get(*id) != after.get(*id)).cloned().collect()
 }
 
-/// The ids of the rules in a text that can be read.
 pub fn ids(text: &str) -> Vec<String> {
     rules(text).into_iter().map(|(id, _)| id).collect()
 }

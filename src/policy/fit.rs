@@ -40,7 +40,6 @@ pub(crate) fn rules_name(server: &str) -> &str {
     }
 }
 
-/// Whether a rule matches a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fit {
     Matches,
@@ -100,7 +99,6 @@ pub struct Prepared<'q> {
 }
 
 impl<'q> Prepared<'q> {
-    /// Looks at the call of a question.
     pub fn of(question: &Question<'q>) -> Self {
         Self {
             server: rules_name(question.server),

@@ -51,7 +51,6 @@ enum Matcher {
     Wildcards(Vec<Wildcard>),
 }
 
-/// Why a text is no glob.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobError {
     #[error("an empty glob matches nothing")]
@@ -73,9 +72,7 @@ impl Glob {
     }
 
     /// Compiles a glob.
-    ///
-    /// # Errors
-    /// [`GlobError`] when the text is empty or a class or escape in it is not complete.
+    /// Errors: [`GlobError`] when the text is empty or a class or escape in it is not complete.
     pub fn new(text: &str) -> Result<Self, GlobError> {
         if text.is_empty() {
             return Err(GlobError::Empty);
@@ -121,7 +118,6 @@ impl Glob {
         }
     }
 
-    /// Whether the whole of `name` matches.
     pub fn matches(&self, name: &str) -> bool {
         match &self.how {
             Matcher::Exact => self.text == name,
@@ -183,7 +179,6 @@ fn is_line_break(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Reads a class after its `[`.
 fn class(rest: &mut std::str::Chars<'_>) -> Result<Wildcard, GlobError> {
     let mut ranges = Vec::new();
     let mut next = rest.next().ok_or(GlobError::Open)?;
@@ -229,7 +224,6 @@ fn in_order(first: &str, between: &[String], last: &str, name: &str) -> bool {
     })
 }
 
-/// A glob that has `://` in it.
 #[derive(Clone)]
 pub(super) struct AddressGlob {
     scheme: Vec<Wildcard>,
@@ -237,7 +231,6 @@ pub(super) struct AddressGlob {
     host: Vec<Wildcard>,
     /// `None`: the scheme's own port.
     port: Option<Vec<Wildcard>>,
-    /// Path and query.
     tail: Vec<Wildcard>,
     /// Where the query begins in `tail`.
     query: Option<usize>,

@@ -50,7 +50,6 @@ pub struct LeftEntry {
     pub why: String,
 }
 
-/// What became of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     pub carried: Vec<CarriedEntry>,
@@ -59,7 +58,6 @@ pub struct Imported {
     stricter: Vec<(String, String)>,
 }
 
-/// A text that is no file of that program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTheirs {
     #[error("it is not {0}: {1}")]
@@ -69,9 +67,6 @@ pub enum NotTheirs {
 }
 
 /// Reads a file of permissions.
-///
-/// # Errors
-/// [`NotTheirs`] when it cannot be one of that program's.
 pub fn import(host: Host, text: &str) -> Result<Imported, NotTheirs> {
     let text = text.trim_start_matches('\u{feff}');
     let mut found = match host {
@@ -234,7 +229,6 @@ fn toml(text: &str) -> Result<Value, NotTheirs> {
     toml::from_str(text).map_err(|error| NotTheirs::Unreadable("TOML", error.message().replace('\n', ", ")))
 }
 
-/// A foreign value on one line, cut where it is long.
 fn short(value: &Value) -> String {
     shortened(&value.to_string(), SHOWN).into_owned()
 }

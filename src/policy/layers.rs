@@ -12,7 +12,6 @@ use super::under::Roots;
 use crate::signing::{Level, Needs, Required};
 use crate::wire::Digest;
 
-/// What one file contributes.
 #[derive(Clone, Debug)]
 pub struct Contribution {
     pub layer: Layer,
@@ -152,7 +151,6 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     found
 }
 
-/// The line about a new allow that does not count yet.
 fn suspended(id: &str) -> String {
     format!("allows: {id}")
 }

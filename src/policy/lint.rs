@@ -8,7 +8,6 @@ use super::when::{About, Predicate, Test, same};
 use crate::behavior::taxonomy::{Action, Mutability};
 use crate::mcp::request;
 
-/// One thing worth a look.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
     pub rule: String,
@@ -20,7 +19,7 @@ pub struct Warning {
     pub hint: String,
 }
 
-/// Looks a policy over; `now` is milliseconds since 1970, UTC.
+/// `now` is milliseconds since 1970, UTC.
 pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let expired = |rule: &Rule| rule.expires.is_some_and(|end| end <= now);
     let mut warnings = Vec::new();
@@ -67,7 +66,6 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     warnings
 }
 
-/// Whether a rule matches every call.
 fn is_bare(rule: &Rule) -> bool {
     let named = !(rule.server.is_empty() && rule.method.is_empty() && rule.tool.is_empty());
     !named && !rule.selects_by_behavior() && rule.when.is_empty() && rule.unless.is_empty()

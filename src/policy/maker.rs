@@ -14,7 +14,6 @@ use super::written;
 use crate::behavior::{Action, HazardKind};
 use crate::wire::fold::in_pointer;
 
-/// Why no rule can be made from a call.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cannot {
     #[error("no rule can allow a call with the hazard {0}")]
@@ -23,7 +22,6 @@ pub enum Cannot {
     Arguments(&'static str),
 }
 
-/// One rule that could be made.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     pub scope: Scope,
@@ -44,9 +42,7 @@ pub struct Title<'a> {
 }
 
 /// The allow rules that could be made from a call, the narrowest first. An allow covers only calls that are found to be the same.
-///
-/// # Errors
-/// [`Cannot`] when no allow may cover it.
+/// Errors: [`Cannot`] when no allow may cover it.
 pub fn proposals(call: &Question<'_>, roots: &Roots) -> Result<Vec<Proposal>, Cannot> {
     if let Some(hazard) = call.behavior.hazards.iter().find(|hazard| hazard.kind.beyond_any_allow()) {
         return Err(Cannot::Hazard(hazard.kind.word()));
@@ -87,7 +83,6 @@ fn matches(policy: &Policy, rule: &Rule, question: &Question<'_>) -> bool {
 }
 
 impl Proposal {
-    /// The rule as it would be written.
     pub fn text(&self, title: &Title<'_>) -> String {
         match title.decision {
             Decision::Allow => entitled(title, &self.body),
@@ -199,7 +194,6 @@ pub fn id_for(words: &str, taken: impl Fn(&str) -> bool) -> String {
 /// What a made rule covers, said as data; the server, the tool and what the call is are always part of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// Calls with exactly these arguments.
     ThisCall,
     /// Calls whose arguments of these names have the same values.
     Same(Vec<String>),
@@ -362,7 +356,6 @@ fn folders(tool: &str, arguments: &Map<String, Value>, roots: &Roots) -> Vec<(Sc
     found
 }
 
-/// The deepest folder above both.
 fn common(one: &str, other: &str) -> String {
     let words = one.split('/').zip(other.split('/')).take_while(|(one, other)| one == other);
     words.map(|(word, _)| word).collect::<Vec<_>>().join("/")

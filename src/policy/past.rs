@@ -36,7 +36,6 @@ pub struct PastCall {
     pub behavior: Behavior,
     /// Whether the record shows all that the arguments were found to do then.
     pub analysed: bool,
-    /// What the policy of that time said.
     pub ruling: Decision,
     pub rule: Option<String>,
     pub ended: Ended,
@@ -64,7 +63,6 @@ impl PastCall {
         }
     }
 
-    /// The call as a question of that time.
     pub fn question<'a>(&'a self, recent: Option<&'a Recent>) -> Question<'a> {
         Question {
             method: self.method.as_deref(),
@@ -132,7 +130,6 @@ pub fn touches_obscured(rule: &Rule, call: &PastCall) -> bool {
     rule.when.iter().chain(&rule.unless).any(|predicate| depends_on_obscured(predicate, call))
 }
 
-/// What a policy says of a past call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     Decided(Ruling),
@@ -147,10 +144,8 @@ pub struct Change<'c> {
     pub now: Ruling,
 }
 
-/// A policy against a log.
 #[derive(Clone, Debug, Default)]
 pub struct Replay<'c> {
-    /// How many calls were looked at.
     pub calls: usize,
     /// The oldest first.
     pub changes: Vec<Change<'c>>,

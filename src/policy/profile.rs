@@ -86,7 +86,6 @@ pub struct Profile {
     pub capabilities_author: Author,
     /// What the operator writes, what its server declares, as [`required`], and what our list of well-known servers says.
     pub requires: Vec<String>,
-    /// The version that the server declares.
     pub version: Option<u64>,
 }
 

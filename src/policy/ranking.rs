@@ -23,7 +23,6 @@ pub struct Candidate<'t> {
     pub observed: Option<Observed>,
 }
 
-/// What calls of a tool took so far.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// The median, in milliseconds.
@@ -33,12 +32,9 @@ pub struct Observed {
     pub words: String,
 }
 
-/// A tool that fits.
 #[derive(Debug)]
 pub struct Hit {
-    /// Which of the candidates it is.
     pub at: usize,
-    /// The higher, the better.
     pub relevance: f64,
     /// The factor for what a call costs, from 0 to 1 where 1 is free.
     pub cost: f64,
@@ -80,7 +76,6 @@ pub fn rank<B>(
     (hits, out)
 }
 
-/// The words of a query that tell anything.
 fn asked(query: &str) -> Vec<String> {
     const MUTE: &str =
         "a an the of to in on at for from with by and or is are that this it its my me all some any i want";
@@ -174,7 +169,6 @@ fn stemmed(stemmer: &Stemmer, word: &str) -> String {
     stemmer.stem(&plain).into_owned()
 }
 
-/// Names and descriptions of the parameters.
 fn parameters(tool: &Tool) -> String {
     let mut text = String::new();
     for (key, schema) in tool.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten() {

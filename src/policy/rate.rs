@@ -10,7 +10,6 @@ pub const MOST: usize = 1000;
 /// The longest time that a rate can speak of, in milliseconds: a day.
 pub const LONGEST: i64 = 24 * 3600 * 1000;
 
-/// A bound on calls per time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     pub bound: Bound,
@@ -58,7 +57,6 @@ impl Recent {
         self.add(Counted { server: server.into(), method: method.map(Arc::from), tool: tool.into() }, time);
     }
 
-    /// The calls of both.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         let mut times: Vec<(i64, &Counted)> = [self, other].into_iter().flat_map(Self::all).collect();

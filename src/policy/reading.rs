@@ -9,7 +9,6 @@ use toml::de::{DeTable, DeValue};
 
 use super::glob::GlobError;
 
-/// One problem in a policy or configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Problem {
     /// From 1.
@@ -112,7 +111,6 @@ impl<'t> Reading<'t> {
         self.or_wrong_type(value.get_ref().as_str(), value, key, "a text in quotes").map(str::to_owned)
     }
 
-    /// `true` or `false`.
     pub fn switch(&mut self, value: &Spanned<DeValue<'_>>, key: &str) -> Option<bool> {
         self.or_wrong_type(value.get_ref().as_bool(), value, key, "true or false")
     }
@@ -158,7 +156,6 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// One word out of `words`.
     pub fn word<T: Copy>(&mut self, value: &Spanned<DeValue<'_>>, key: &str, words: &[(&str, T)]) -> Option<T> {
         let word = self.text(value, key)?;
         self.one_of(value.span(), &word, key, words)
@@ -168,7 +165,6 @@ impl<'t> Reading<'t> {
         self.word(table.get(key)?, key, words)
     }
 
-    /// The meaning of a word out of `words`.
     pub fn one_of<T: Copy>(&mut self, at: Span, word: &str, key: &str, words: &[(&str, T)]) -> Option<T> {
         let meaning = words.iter().find(|(known, _)| *known == word).map(|(_, meaning)| *meaning);
         if meaning.is_none() {
@@ -244,7 +240,6 @@ pub fn globs<T>(
     reading.each(value, key, |text| new(text).map_err(|error| (format!("`{key}` cannot be {text:?}: {error}"), HINT)))
 }
 
-/// One word or a list of them.
 pub(super) fn any_of<T: Copy>(
     reading: &mut Reading<'_>,
     value: &Spanned<DeValue<'_>>,

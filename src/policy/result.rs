@@ -20,7 +20,6 @@ words! {
     ResultAct {
         /// The host gets it without what the rule is about.
         Redact = "redact",
-        /// The host gets none of it.
         Deny = "deny",
     }
 }
@@ -33,7 +32,6 @@ words! {
         Audio = "audio",
         Resource = "resource",
         ResourceLink = "resource_link",
-        /// `structuredContent`.
         Structured = "structured",
         /// `isError`, or a JSON-RPC error.
         Error = "error",
@@ -45,11 +43,9 @@ words! {
 pub enum Finding {
     /// Its line has more bytes than this.
     Size(u64),
-    /// It has content of one of these kinds.
     Kind(Vec<ContentKind>),
     /// A line of a text in it matches one of these.
     Glob(Vec<Glob>),
-    /// It holds a secret.
     Secret,
     /// It holds a private key, or words that address the model.
     Hazard,
@@ -72,7 +68,6 @@ pub struct Read<'a> {
 }
 
 impl<'a> Read<'a> {
-    /// The line content of an answer.
     pub fn of(content: &'a [u8]) -> Self {
         // Strictly: what parsers read differently may hold for one of them what it does not for another.
         let text = std::str::from_utf8(content).ok().filter(|text| text.len() <= READ);
@@ -141,7 +136,6 @@ fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
     message.pointer("/result/content").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What replaces what was taken out.
 const REDACTED: &str = "[redacted by mcp-approve]";
 
 impl ResultTest {

@@ -22,7 +22,6 @@ pub struct Role {
     pub servers: Vec<Glob>,
     /// What it grants besides, on some servers only: inherited from a given role that the configuration limits to them.
     pub on_servers: Vec<OnServers>,
-    /// What the operator writes of tools.
     pub tools: Vec<ToolProfile>,
 }
 
@@ -40,7 +39,6 @@ pub struct ToolProfile {
     pub written: Written,
 }
 
-/// Why a role may not use a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lacks {
     Server,

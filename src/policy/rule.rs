@@ -39,7 +39,6 @@ words! {
 }
 
 impl Likely {
-    /// What it says of a call.
     pub fn decision(self) -> Decision {
         match self {
             Self::Allow => Decision::Allow,
@@ -107,7 +106,6 @@ words! {
     }
 }
 
-/// One `[[rule]]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rule {
     pub id: String,
@@ -216,10 +214,6 @@ pub struct ToolGlob {
 }
 
 impl ToolGlob {
-    /// Reads one entry of `tool`.
-    ///
-    /// # Errors
-    /// [`GlobError`] of the part that is no glob.
     pub fn new(text: &str) -> Result<Self, GlobError> {
         let (server, tool) = match text.strip_prefix("mcp__") {
             None => (None, Some(text)),
@@ -264,7 +258,6 @@ impl fmt::Display for ToolGlob {
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub defaults: Defaults,
-    /// The defaults that were written.
     pub given: Given,
     /// Which approvals need a signature, whatever rules say.
     pub signed: Required,
@@ -293,7 +286,6 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Every rule that is not switched off.
     pub fn all_rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().chain(&self.results)
     }
@@ -303,7 +295,6 @@ impl Policy {
         if terms.is_plain() { self.signed.asks(danger) } else { Needs::Signature }
     }
 
-    /// Whether some approval may need a signature.
     pub fn asks_for_signatures(&self) -> bool {
         self.signed != Required::Never || self.rules.iter().any(|rule| !rule.terms.is_plain())
     }
@@ -321,11 +312,9 @@ pub struct Pending {
     pub layer: Layer,
     /// Its path: foreign text, as all that follows.
     pub file: String,
-    /// Of the text that would be accepted.
     pub digest: Digest,
     /// What it loosens, a line each.
     pub loosens: Vec<String>,
-    /// Whether accepting it needs a signature.
     #[serde(default)]
     pub needs: Needs,
     /// The change as a unified diff, cut where it is long.

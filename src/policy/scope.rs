@@ -77,7 +77,6 @@ impl Scope {
         Self { limits: vec![limit] }
     }
 
-    /// What lies within both.
     #[must_use]
     pub fn meet(mut self, other: Self) -> Self {
         for limit in other.limits {
@@ -88,7 +87,6 @@ impl Scope {
         self
     }
 
-    /// Whether it is everything that the server has.
     pub fn is_whole(&self) -> bool {
         self.limits.is_empty()
     }
@@ -102,7 +100,6 @@ impl Scope {
         })
     }
 
-    /// Whether a tool, or one call of it, lies in the scope.
     pub fn holds(&self, asked: Asked<'_>) -> Result<(), Outside> {
         self.limits.iter().try_for_each(|limit| limit.holds(asked))
     }
@@ -160,7 +157,6 @@ impl Scope {
 }
 
 impl Limit {
-    /// Whether it gives the content of a resource or a prompt.
     fn gives(&self, server: &str, content: Content<'_>) -> Result<(), Outside> {
         let (tag, is_listed, name): (_, &dyn Fn(&Listed) -> bool, _) = match content {
             Content::Resource(uri) => {
@@ -217,7 +213,6 @@ fn lies_in(address: &str, glob: &str) -> bool {
     }
 }
 
-/// Scheme, host and the rest of an address.
 fn parts(address: &str) -> Option<(&str, &str, &str)> {
     let (scheme, rest) = address.split_once(':')?;
     let Some(rest) = rest.strip_prefix("//") else { return Some((scheme, "", rest)) };
@@ -226,7 +221,6 @@ fn parts(address: &str) -> Option<(&str, &str, &str)> {
 }
 
 impl InScope {
-    /// Whether it was made for exactly these bytes.
     pub fn is_for(&self, call: &Call) -> bool {
         self.call == call.digest()
     }

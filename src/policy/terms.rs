@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::words::words;
 
-/// The most approvals that a rule can ask for.
 pub const MOST_APPROVALS: u32 = 9;
 
 words! {
@@ -52,7 +51,6 @@ impl ApprovalTerms {
         *self == Self::default()
     }
 
-    /// Whether there are as many signers as approvals are needed.
     pub fn can_be_met(&self) -> bool {
         self.signers.as_ref().is_none_or(|signers| signers.len() as u64 >= u64::from(self.approvals))
     }

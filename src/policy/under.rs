@@ -19,7 +19,6 @@ pub struct Roots {
     pub paths: Paths,
 }
 
-/// What is known of where paths lead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Paths {
     /// Nothing was asked, `under` goes by the words alone: for examples and past calls, never for a call that may run.

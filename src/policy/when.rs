@@ -26,7 +26,6 @@ pub struct Predicate {
     pub text: String,
 }
 
-/// What a predicate speaks of.
 #[derive(Clone, Debug, PartialEq)]
 pub enum About {
     Argument {
@@ -77,7 +76,6 @@ pub struct Length {
 }
 
 impl Predicate {
-    /// Whether arguments alone decide it.
     pub fn is_about_arguments(&self) -> bool {
         match &self.about {
             About::Argument { .. } | About::Sql(_) => true,
@@ -155,7 +153,6 @@ fn is_nested(value: &Value, name: &str) -> bool {
     }
 }
 
-/// The last word of an argument's name.
 fn last_name(arg: &str) -> String {
     match arg.rsplit_once('/') {
         Some((_, last)) if arg.starts_with('/') => from_pointer(last),

@@ -11,7 +11,6 @@ use crate::wire::digest::Digest;
 /// The namespace of signatures over changes: none over a verdict counts for one.
 pub const NAMESPACE: &str = "change@mcp-approve";
 
-/// The version of the fields.
 const VERSION: u32 = 1;
 
 /// What is accepted, where. Every field is compared with what the wrapper reads.
@@ -43,7 +42,6 @@ impl Change {
         Self { change, signer, time, version: VERSION }
     }
 
-    /// The bytes that are signed.
     pub fn to_json(&self) -> String {
         // A struct of strings and integers is always JSON.
         serde_json::to_string(self).unwrap_or_default()
@@ -63,9 +61,6 @@ impl Change {
 }
 
 /// Checks that a signer that is allowed signed this change; the key must be allowed to when it signed.
-///
-/// # Errors
-/// [`Refused`] at the first thing that does not hold.
 pub fn check(evidence: &Evidence, signers: &Signers, expected: &ChangeTerms) -> Result<Signer, Refused> {
     let (Change { change, .. }, signer) = attest(evidence, NAMESPACE, signers, |text| {
         Change::read(text).map(|read| (read.signer.clone(), read.time, read))

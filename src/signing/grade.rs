@@ -39,7 +39,6 @@ pub enum Danger {
     Dangerous,
 }
 
-/// What an approval needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Needs {

@@ -14,7 +14,6 @@ use crate::signing::sshsig::{PublicKey, Unreadable, fingerprint, key_blob};
 /// The longest list that is read, in bytes.
 pub const LONGEST: usize = 1 << 20;
 
-/// Who may sign, and which keys no longer count.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Signers {
     entries: Vec<Entry>,
@@ -30,7 +29,6 @@ pub struct InForce {
     pub signers: Signers,
 }
 
-/// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its number in the file, from 1.
@@ -48,7 +46,6 @@ pub struct Entry {
     pub text: String,
 }
 
-/// The key of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryKey {
     Supported(PublicKey),
@@ -83,20 +80,17 @@ impl Patterns {
         names.find(|name| self.matches(name))
     }
 
-    /// As it is written.
     pub fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// Which of the two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum List {
     Allowed,
     Revoked,
 }
 
-/// A line that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct LineError {
@@ -105,7 +99,6 @@ pub struct LineError {
     pub why: String,
 }
 
-/// Why a key may not sign.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MayNotSign {
     #[error("the key {fingerprint} is not in the list of allowed signers")]
@@ -128,9 +121,7 @@ pub enum MayNotSign {
 
 impl Signers {
     /// Reads both lists. Times without `Z` are local to `zone`.
-    ///
-    /// # Errors
-    /// Every line that cannot be read; then no key may sign.
+    /// Errors: every line that cannot be read; then no key may sign.
     pub fn read(allowed: &str, revoked: &str, zone: &TimeZone) -> Result<Self, Vec<LineError>> {
         let mut errors = Vec::new();
         let entries = lines(allowed, List::Allowed, &mut errors, |line, text| entry(line, text, zone));
@@ -140,9 +131,7 @@ impl Signers {
     }
 
     /// Adds the keys of a list of revoked ones.
-    ///
-    /// # Errors
-    /// Every line that cannot be read.
+    /// Errors: every line that cannot be read.
     pub fn revoke(&mut self, revoked: &str) -> Result<(), Vec<LineError>> {
         let mut errors = Vec::new();
         self.revoked.extend(lines(revoked, List::Revoked, &mut errors, |_, text| revoked_key(text)));
@@ -160,9 +149,7 @@ impl Signers {
     }
 
     /// The line that lets a key sign as this principal in a namespace at a moment, in milliseconds since 1970, UTC.
-    ///
-    /// # Errors
-    /// [`MayNotSign`] says what the line that comes nearest does not allow.
+    /// Errors: [`MayNotSign`] says what the line that comes nearest does not allow.
     pub fn may_sign(&self, signer: &str, key: &PublicKey, namespace: &str, at: i64) -> Result<&Entry, MayNotSign> {
         let fingerprint = key.fingerprint();
         if self.is_revoked(key) {
@@ -183,9 +170,7 @@ impl Signers {
     }
 
     /// Checks that a key belongs to one person: all its lines for this namespace, whatever their time, have one name.
-    ///
-    /// # Errors
-    /// [`MayNotSign::SeveralNames`] names the first line that lets it sign under another name too.
+    /// Errors: [`MayNotSign::SeveralNames`] names the first line that lets it sign under another name too.
     pub fn is_of_one_person(&self, key: &PublicKey, namespace: &str) -> Result<(), MayNotSign> {
         let mut name: Option<&str> = None;
         for entry in self.of_key(key).filter(|entry| entry.is_for(namespace)) {
@@ -208,7 +193,6 @@ impl Signers {
         })
     }
 
-    /// The lines of a key.
     pub fn of_key(&self, key: &PublicKey) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |entry| matches!(&entry.key, EntryKey::Supported(known) if known == key))
     }
@@ -221,9 +205,6 @@ impl Entry {
     }
 
     /// Whether its key may sign in a namespace at a moment.
-    ///
-    /// # Errors
-    /// [`MayNotSign`] says why not.
     pub fn allows(&self, namespace: &str, at: i64) -> Result<(), MayNotSign> {
         let line = self.line;
         if !self.is_for(namespace) {

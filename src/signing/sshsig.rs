@@ -66,7 +66,6 @@ impl HashKind {
     }
 }
 
-/// Why a key or a signature cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     #[error("it is longer than {LONGEST} bytes")]
@@ -116,9 +115,7 @@ pub struct PublicKey {
 
 impl PublicKey {
     /// Reads a key in the wire format.
-    ///
-    /// # Errors
-    /// [`Unreadable`] for another type, a malformed key, or bytes after it.
+    /// Errors: [`Unreadable`] for another type, a malformed key, or bytes after it.
     pub fn of_blob(blob: &[u8]) -> Result<Self, Unreadable> {
         let mut fields = Fields(blob);
         let kind = fields.string()?;
@@ -139,7 +136,6 @@ impl PublicKey {
         Ok(Self { kind, blob: blob.to_vec(), point: point.to_vec(), application: application.to_vec() })
     }
 
-    /// The type of the key.
     pub const fn kind(&self) -> KeyKind {
         self.kind
     }
@@ -166,9 +162,7 @@ pub fn fingerprint(blob: &[u8]) -> String {
 }
 
 /// The wire format of a key of any type, from the type's word and the Base64 after it.
-///
-/// # Errors
-/// [`Unreadable`] when the Base64 is malformed, or the type in it is another.
+/// Errors: [`Unreadable`] when the Base64 is malformed, or the type in it is another.
 pub fn key_blob(word: &str, base64: &str) -> Result<Vec<u8>, Unreadable> {
     let blob = BASE64.decode(base64.as_bytes()).map_err(|_| Unreadable::Base64)?;
     match Fields(&blob).string()? == word.as_bytes() {
@@ -219,9 +213,7 @@ pub struct SshSignature {
 
 impl SshSignature {
     /// Reads an armored signature. Nothing may stand before or after it but line ends.
-    ///
-    /// # Errors
-    /// [`Unreadable`] for whatever is not exactly such a signature.
+    /// Errors: [`Unreadable`] for whatever is not exactly such a signature.
     pub fn read(armored: &str) -> Result<Self, Unreadable> {
         if armored.len() > LONGEST {
             return Err(Unreadable::TooLong);

@@ -12,7 +12,6 @@ use crate::wire::{Digest, digest::NotADigest, words::words};
 /// The namespace of signatures over statements.
 pub const NAMESPACE: &str = "verdict@mcp-approve";
 
-/// The version of the statement's fields.
 pub const VERSION: u32 = 1;
 
 /// The longest statement that is read, in bytes.
@@ -23,7 +22,6 @@ pub const LONGEST: usize = 64 << 10;
 pub struct Challenge(Digest);
 
 impl Challenge {
-    /// Takes the random bytes.
     pub const fn of(random: [u8; 32]) -> Self {
         Self(Digest::from_bytes(random))
     }
@@ -131,7 +129,6 @@ pub struct Statement {
     pub version: u32,
 }
 
-/// Why a text is no statement.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoStatement {
     #[error("it is longer than {LONGEST} bytes")]
@@ -145,21 +142,17 @@ pub enum NoStatement {
 }
 
 impl Statement {
-    /// Every card that it is about.
     pub fn cards(&self) -> impl Iterator<Item = &CardTerms> {
         std::iter::once(&self.card).chain(&self.also)
     }
 
-    /// The bytes that are signed.
     pub fn to_json(&self) -> String {
         // A struct of strings and integers is always JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
 
     /// Reads the bytes that were signed.
-    ///
-    /// # Errors
-    /// [`NoStatement`] for any bytes that [`Self::to_json`] does not write.
+    /// Errors: [`NoStatement`] for any bytes that [`Self::to_json`] does not write.
     pub fn read(text: &str) -> Result<Self, NoStatement> {
         #[derive(Deserialize)]
         struct Versioned {

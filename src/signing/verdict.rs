@@ -25,7 +25,6 @@ pub struct Evidence {
     pub signature: String,
 }
 
-/// Why a signature does not count.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     #[error("the signature cannot be read: {0}")]
@@ -66,7 +65,6 @@ pub enum Refused {
     UsedBefore,
 }
 
-/// Who signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signer {
     /// The principal that the statement names and the list allows.
@@ -86,9 +84,6 @@ pub struct Attested {
 
 impl Attested {
     /// Checks statement, signature and signer; validity of the key counts at the statement's own time.
-    ///
-    /// # Errors
-    /// [`Refused`] at the first thing that does not hold.
     pub fn check(evidence: Evidence, signers: &Signers) -> Result<Self, Refused> {
         let (statement, signer) = attest(&evidence, NAMESPACE, signers, |text| {
             Statement::read(text).map(|read| (read.signer.clone(), read.time, read))
@@ -104,9 +99,6 @@ impl Attested {
     }
 
     /// Checks that its key may still sign, by the lists of now.
-    ///
-    /// # Errors
-    /// [`MayNotSign`] says why it may not.
     pub fn holds(&self, signers: &Signers, now: i64) -> Result<(), MayNotSign> {
         let Signer { principal, key, .. } = &self.signer;
         signers.may_sign(principal, key, NAMESPACE, now).map(drop)
@@ -117,7 +109,6 @@ impl Attested {
         &self.evidence
     }
 
-    /// What was signed.
     pub const fn statement(&self) -> &Statement {
         &self.statement
     }
@@ -127,16 +118,12 @@ impl Attested {
         &self.line
     }
 
-    /// Who signed it.
     pub const fn signer(&self) -> &Signer {
         &self.signer
     }
 }
 
 /// Checks a signature over a statement that `read` reads, with the principal and the time in it.
-///
-/// # Errors
-/// [`Refused`] at the first thing that does not hold.
 pub(super) fn attest<T>(
     evidence: &Evidence,
     namespace: &'static str,
@@ -190,9 +177,7 @@ pub struct SignedVerdict {
 
 impl SignedVerdict {
     /// Holds an attested statement against the card that waits and the verdict that was sent.
-    ///
-    /// # Errors
-    /// [`Refused`] at the first difference; then nothing is spent.
+    /// Errors: [`Refused`] at the first difference; then nothing is spent.
     pub fn accept(attested: Attested, expected: Expected<'_>, spent: &mut Spent) -> Result<Self, Refused> {
         let Statement { said, time, not_after, .. } = &attested.statement;
         let is_it = |card: &&CardTerms| card.challenge == expected.card.challenge;
@@ -222,7 +207,6 @@ impl SignedVerdict {
         Ok(Self { attested })
     }
 
-    /// What was signed, and by whom.
     pub const fn attested(&self) -> &Attested {
         &self.attested
     }

@@ -25,7 +25,6 @@ pub struct Call {
     pub(super) parts: Parts,
 }
 
-/// Who sent a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
     Host,
@@ -174,7 +173,6 @@ impl Call {
         Json::of_strict(self.arguments_text())
     }
 
-    /// How many values the line holds, nested ones included.
     pub fn values(&self) -> usize {
         self.parts.values
     }
@@ -184,7 +182,6 @@ impl Call {
         self.parts.longest_key
     }
 
-    /// What `_meta` says.
     pub fn meta(&self) -> &Meta {
         &self.parts.meta
     }

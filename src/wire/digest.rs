@@ -12,7 +12,6 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// Hashes one run of bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -22,7 +21,6 @@ impl Digest {
         Self(bytes)
     }
 
-    /// The raw 32 bytes.
     pub const fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
@@ -43,12 +41,10 @@ impl Digest {
 pub struct Hasher(Sha256);
 
 impl Hasher {
-    /// Takes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of all pieces in order.
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
     }
@@ -71,7 +67,6 @@ pub struct StreamHasher {
 }
 
 impl StreamHasher {
-    /// Takes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         if !self.begun.is_empty() {
@@ -89,7 +84,6 @@ impl StreamHasher {
         self.begun.extend_from_slice(begun);
     }
 
-    /// The digest of all pieces in order.
     pub fn finish(mut self) -> StreamDigest {
         self.blocks.update(&self.begun);
         StreamDigest(*self.blocks.finalize().as_bytes())

@@ -33,7 +33,6 @@ pub(super) enum Read<'a> {
     Bare,
 }
 
-/// The members of a message.
 #[derive(Debug, Default)]
 pub(super) struct Envelope<'a> {
     pub(super) jsonrpc: TextMember<'a>,
@@ -73,7 +72,6 @@ pub(super) struct Params<'a> {
     pub(super) has_unknown: bool,
 }
 
-/// A member that should be a string.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum TextMember<'a> {
     #[default]
@@ -82,7 +80,6 @@ pub(super) enum TextMember<'a> {
     Other,
 }
 
-/// A member that should be a request id.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum IdMember {
     #[default]
@@ -125,7 +122,6 @@ impl AnyMember {
     }
 }
 
-/// Reads a line's content.
 pub(super) fn read(content: &[u8]) -> Result<Read<'_>, Fault> {
     let mut reader = Reader::new(content)?;
     let read = match reader.kind()? {

@@ -8,7 +8,6 @@ use super::strict::{Fault, JsonKind, Reader};
 /// The member that holds them, by keys of the server's choice.
 const INPUTS: &str = "inputRequests";
 
-/// The requests inside one message.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Inputs {
     /// Where the object that holds them begins and ends.
@@ -43,16 +42,13 @@ pub enum Odd {
 }
 
 impl Inputs {
-    /// The methods of the requests, in the order they are written in.
     pub fn methods(&self) -> impl Iterator<Item = &str> {
         self.questions.iter().map(|one| one.method.as_str())
     }
 }
 
 /// Reads the requests inside a message; `None` where there are none.
-///
-/// # Errors
-/// [`Odd`]: readers could differ on what is asked.
+/// Errors: [`Odd`]: readers could differ on what is asked.
 pub fn read(content: &[u8]) -> Result<Option<Inputs>, Odd> {
     let mut reader = Reader::new(content)?;
     let (mut found, mut odd) = (None, None);

@@ -46,9 +46,6 @@ pub fn value(text: &str) -> Option<Value> {
 }
 
 /// Reads such a text.
-///
-/// # Errors
-/// The text is no JSON even without its comments and trailing commas.
 pub fn relaxed(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(&without_comments(text))
 }

@@ -34,7 +34,6 @@ impl Line {
         end.strip_suffix(b"\r").unwrap_or(end)
     }
 
-    /// The digest of [`Self::content`].
     pub fn digest(&self) -> Digest {
         Digest::of(self.content())
     }

@@ -10,7 +10,6 @@ use super::stream::EnvelopeScanner;
 pub use super::stream::Gist;
 use super::strict::{Fault, JsonKind, Reader};
 
-/// What a host's line is.
 #[derive(Debug)]
 pub enum Sorted {
     /// A `tools/call` request: held until a decision.
@@ -51,7 +50,6 @@ impl Plain {
         }
     }
 
-    /// Consumes the message for its bytes.
     pub fn into_line(self) -> Line {
         self.line
     }
@@ -98,9 +96,7 @@ impl Call {
     /// The same request with other arguments (the operator's edit), read strictly again.
     ///
     /// `arguments` is one JSON object; raw line breaks in it become spaces. Everything else keeps its bytes.
-    ///
-    /// # Errors
-    /// The refusal a line with these arguments would meet.
+    /// Errors: the refusal a line with these arguments would meet.
     pub fn with_arguments(&self, arguments: &str) -> Result<Self, Refusal> {
         let refused = |what: &str| Refusal::of(what, Some(self.id().clone()), true);
         if self.method().is_some() {
@@ -204,7 +200,6 @@ fn is_object(text: &[u8]) -> bool {
 /// The notification whose `requestId` withdraws a request.
 pub(super) const CANCELLED: &str = "notifications/cancelled";
 
-/// The method that is held.
 const CALL: &str = "tools/call";
 
 /// What a message is, once it is known to be canonical.

@@ -48,9 +48,7 @@ fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
 }
 
 /// Where the value at the end of a path of keys is written; `None` where there is none.
-///
-/// # Errors
-/// The text cannot be read strictly.
+/// Errors: the text cannot be read strictly.
 pub fn span(content: &[u8], path: &[&str]) -> Result<Option<Range<usize>>, Fault> {
     let mut reader = Reader::new(content)?;
     let found = find(&mut reader, path)?;

@@ -40,17 +40,14 @@ pub fn tool_error(id: &Id, text: &str, modern: bool) -> Line {
     result(id, text, modern, r#","isError":true"#)
 }
 
-/// A tool result with one text block.
 pub fn tool_result(id: &Id, text: &str, modern: bool) -> Line {
     result(id, text, modern, "")
 }
 
-/// The answer with this result.
 pub fn result_of(id: &Id, result: &Value) -> Line {
     line(format!(r#"{{"jsonrpc":"2.0","id":{},"result":{result}}}"#, id.raw()))
 }
 
-/// The list of tools is another now.
 pub fn list_changed() -> Line {
     line(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned())
 }

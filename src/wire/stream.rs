@@ -170,7 +170,6 @@ impl EnvelopeScanner {
         self.id.get()
     }
 
-    /// Where that is written.
     pub fn id_span(&self) -> Option<Range<usize>> {
         self.id().map(|_| self.id_span.clone())
     }
@@ -185,7 +184,6 @@ impl EnvelopeScanner {
         self.method.get().map(String::as_str)
     }
 
-    /// Whether `result` or `error` was seen.
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome.get().copied()
     }
@@ -352,7 +350,6 @@ fn inside(token: &[u8]) -> Option<&[u8]> {
     token.strip_prefix(b"\"")?.strip_suffix(b"\"")
 }
 
-/// How far a string runs.
 enum TextRun {
     /// It ends after so many bytes, the closing quote included.
     Ended(usize),

@@ -45,7 +45,6 @@ impl<'a> Reader<'a> {
         if text.starts_with('\u{feff}') { reader.fault(Flaw::ByteOrderMark) } else { Ok(reader) }
     }
 
-    /// The offset of the next byte.
     pub fn at(&self) -> usize {
         self.at
     }
@@ -190,17 +189,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many values were read so far, nested ones included.
     pub fn values(&self) -> usize {
         self.values
     }
 
-    /// How many bytes the longest key so far has.
     pub fn longest_key(&self) -> usize {
         self.longest_key
     }
 
-    /// The bytes at a span, as written.
     pub fn raw(&self, span: Range<usize>) -> &'a str {
         self.text.get(span).unwrap_or_default()
     }
@@ -314,7 +310,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `uXXXX`.
     fn unit(&mut self) -> Result<u32, Fault> {
         let unit = self.bytes().get(self.at + 1..self.at + 5).and_then(hex);
         self.at += 5;
@@ -330,7 +325,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Why a text is refused, and where in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{flaw} (byte {at})")]
 pub struct Fault {
@@ -339,7 +333,6 @@ pub struct Fault {
     pub at: usize,
 }
 
-/// What may be wrong with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     #[error("the line is not UTF-8")]
@@ -387,7 +380,6 @@ struct Text {
     writing: Writing,
 }
 
-/// Whether a string is written with escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writing {
     Plain,
@@ -465,7 +457,6 @@ pub(crate) fn plain_run(bytes: &[u8]) -> usize {
     done + run.unwrap_or(tail.len())
 }
 
-/// Four hex digits as a number.
 fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |unit, digit| Some(unit * 16 + char::from(*digit).to_digit(16)?))
 }

@@ -10,7 +10,6 @@ macro_rules! words {
         pub enum $name { $($(#[$vdoc])* #[serde(rename = $word)] $variant,)* }
 
         impl $name {
-            /// Every value, in order.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
             /// Every value with its word, in order.

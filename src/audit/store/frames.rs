@@ -22,9 +22,6 @@ pub(super) enum Frames {
 }
 
 /// Looks at the newest log in this file.
-///
-/// # Errors
-/// Why the file could not be read.
 pub(super) fn look(wal: &Path) -> io::Result<Frames> {
     let mut file = match File::open(wal) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Frames::Whole),
@@ -107,9 +104,6 @@ pub(super) struct Room(u64);
 
 impl Room {
     /// Makes room for so many bytes in `wal`, which is open to append: so nothing that is there is ever written over.
-    ///
-    /// # Errors
-    /// Why there is no such room.
     pub(super) fn reach(&mut self, mut wal: &File, bytes: u64) -> io::Result<()> {
         while self.0 < bytes + AHEAD {
             self.0 = wal.metadata()?.len();

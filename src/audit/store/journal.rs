@@ -74,9 +74,7 @@ pub struct Unsynced {
 
 impl Unsynced {
     /// Joins another batch, so that one sync serves both; returns it if it is of another journal.
-    ///
-    /// # Errors
-    /// The other batch.
+    /// Errors: the other batch.
     pub fn join(&mut self, other: Self) -> Result<(), Self> {
         if !Arc::ptr_eq(&self.file, &other.file) {
             return Err(other);
@@ -86,9 +84,7 @@ impl Unsynced {
     }
 
     /// Syncs it to disk. The journal may be in use meanwhile.
-    ///
-    /// # Errors
-    /// The ids of the entries, and why the disk may not have them.
+    /// Errors: the ids of the entries, and why the disk may not have them.
     pub fn sync(self) -> Result<Vec<Receipt>, (Vec<u64>, StoreError)> {
         match self.file.sync() {
             Ok(()) => Ok(self.receipts),
@@ -115,9 +111,7 @@ impl Journal {
     }
 
     /// Commits a batch: all of it, or nothing.
-    ///
-    /// # Errors
-    /// Why nothing was recorded. The journal is then of no more use.
+    /// Errors: why nothing was recorded. The journal is then of no more use.
     pub fn record(&mut self, batch: &[(u64, impl Borrow<Entry>)], redactor: &Redactor) -> Result<Commit, StoreError> {
         let before = self.unfolded.count();
         // Once for all entries that are folded together.
@@ -305,9 +299,7 @@ impl JournalFile {
     }
 
     /// Syncs the database, its name and that of its folder once: a sync of entries is then one of the write-ahead log alone.
-    ///
-    /// # Errors
-    /// Why the disk may not have them. The journal takes no entry any more that has to be synced.
+    /// Errors: why the disk may not have them. The journal takes no entry any more that has to be synced.
     pub fn root(&self) -> io::Result<()> {
         self.unless_failed(|| {
             if !self.rooted.load(Ordering::Acquire) {

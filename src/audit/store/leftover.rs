@@ -40,7 +40,6 @@ pub enum Left {
     Unfolded { path: PathBuf, why: String },
 }
 
-/// What is wrong with a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     /// Someone changed it.
@@ -322,7 +321,6 @@ fn end_session(state: &mut State, held: &Held, dead: &Dead) -> Result<(), StoreE
     append(state, held, dead, &entry.with("how", how).with("killed", true))
 }
 
-/// Appends a record that says what is wrong with a journal.
 fn note(damage: Damage, state: &mut State, held: &Held, dead: &Dead, why: &str) -> Result<(), StoreError> {
     let name = dead.path.file_stem().unwrap_or_default().to_string_lossy();
     let entry = Entry::new(changed_at(&dead.path), Kind::Fault, &"mcp-approve".into(), &"audit log".into())
@@ -397,7 +395,6 @@ fn writer_of(path: &Path) -> Option<Writer> {
     writer?.try_into().ok().filter(|_| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// The journals that were kept aside.
 fn aside(folder: &Path) -> Vec<Left> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let aside = entries.filter_map(|entry| {

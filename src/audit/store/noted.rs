@@ -19,7 +19,6 @@ use crate::wire::digest::Digest;
 /// How many bytes of the file are read: far more than a head takes.
 const LONGEST: u64 = 256;
 
-/// What was noted beside a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
     /// No head: the log is new, or older than this file.
@@ -29,7 +28,6 @@ pub enum Noted {
     Unreadable(String),
 }
 
-/// Where the head of a log is noted.
 pub fn place_of(db: &Path) -> PathBuf {
     db.with_extension("head")
 }

@@ -68,7 +68,6 @@ const APPLICATION: i64 = 0x6d63_7061;
 /// How long another program may hold SQLite's own lock. Our own writers take turns by the lock file.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Where the journals of a log lie.
 pub(super) fn folder_of(log: &Path) -> PathBuf {
     log.with_extension("d")
 }
@@ -80,7 +79,6 @@ pub(super) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, Faul
     Ok(db)
 }
 
-/// What a database holds.
 pub(super) enum Contents {
     Nothing,
     Log,

@@ -28,7 +28,6 @@ pub struct Reader {
 /// Sees one row after the other, until it breaks off.
 pub type Visit<'a> = &'a mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
 
-/// Which way the log is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadOrder {
     OldestFirst,

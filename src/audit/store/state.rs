@@ -51,12 +51,10 @@ impl State {
         Ok(Self { db, path, wal, unsynced: backlog > 0, backlog, room: Room::default() })
     }
 
-    /// The connection, to read.
     pub(super) fn db(&self) -> &Connection {
         &self.db
     }
 
-    /// The place and link of the last record.
     pub(super) fn head(&self) -> Result<Head, StoreError> {
         last(&self.db).map(|head| head.unwrap_or(Head::EMPTY)).map_err(|fault| fault.of(&self.path))
     }
@@ -213,7 +211,6 @@ impl State {
         read().map_err(|error| Fault::from(error).of(&self.path))
     }
 
-    /// Syncs to disk what was committed.
     pub(super) fn sync(&mut self) -> Result<(), StoreError> {
         if self.unsynced {
             self.wal.sync_data().map_err(|error| place::failed(&self.path, &error))?;
@@ -256,7 +253,6 @@ pub(super) fn last(db: &Connection) -> Result<Option<Head>, Fault> {
     head(db, "SELECT seq, link FROM record ORDER BY seq DESC LIMIT 1")
 }
 
-/// The place and link that a query finds.
 pub(super) fn head(db: &Connection, sql: &str) -> Result<Option<Head>, Fault> {
     let mut found = db.prepare_cached(sql)?;
     let found = found.query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, [u8; 32]>(1)?))).optional()?;

@@ -41,7 +41,6 @@ struct Base {
 }
 
 impl Bases {
-    /// Finds the possible bases among the arguments.
     pub fn of(arguments: &Value) -> Self {
         let mut found = Vec::new();
         let _ = visit(arguments, "", &mut String::new(), &mut |pointer, name, value| {

@@ -41,7 +41,6 @@ impl Effect {
         }
     }
 
-    /// Whether nothing is changed.
     pub fn reads(self) -> bool {
         match self {
             Self::ReadHere | Self::ReadElsewhere => true,
@@ -137,7 +136,6 @@ impl Analysis {
         }
     }
 
-    /// The analysis as one reason for an identity.
     pub fn evidence(&self) -> Evidence {
         let (mutability, strength) = match self.effect {
             Effect::ReadHere | Effect::ReadElsewhere => (Some(Mutability::Pure), Strength::Strong),

@@ -30,7 +30,6 @@ pub struct Said {
 }
 
 impl Said {
-    /// Reads a definition.
     pub fn of(tool: &Tool) -> Self {
         let mut said = Self { spoken: Spoken::of(tool), parameters: Vec::new() };
         let mut schema = Schema::new(Some(&tool.input_schema));
@@ -134,12 +133,10 @@ words! {
 }
 
 impl Role {
-    /// Whether it may be run: a command or code.
     pub fn may_run(self) -> bool {
         matches!(self, Self::Command | Self::Code | Self::Options)
     }
 
-    /// Whether it may hold a statement, or a part of one.
     pub fn may_state(self) -> bool {
         matches!(self, Self::Open | Self::Condition)
     }
@@ -227,7 +224,6 @@ pub fn in_word(word: &str) -> Languages {
     before.chain(behind).map(named).fold(Languages::default(), Languages::with)
 }
 
-/// What a tool says it speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spoken {
     /// Named by the tool's own name: its statements are that language.

@@ -22,7 +22,6 @@ pub enum LeftOut {
     Some,
 }
 
-/// The paths that a call names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// JSON Pointer of the argument, and the path in it; in the order of the arguments.

@@ -18,7 +18,6 @@ pub struct Schema<'a> {
     work: usize,
 }
 
-/// Whether a key is one that the schema names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Declared {
     #[default]
@@ -32,7 +31,6 @@ impl<'a> Schema<'a> {
         Self { root, work: MAX_WORK }
     }
 
-    /// The arguments themselves.
     pub fn top(&mut self) -> Schemas<'a> {
         let mut place = Schemas::default();
         if let Some(root) = self.root {

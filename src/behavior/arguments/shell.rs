@@ -23,7 +23,6 @@ struct Command {
     words: Vec<ShellWord>,
     /// It reads what the command before writes.
     piped: bool,
-    /// Files that it writes over or adds to.
     writes: Vec<ShellWord>,
     /// What joins it to the one before: `&&`, `;`, `$(`.
     joint: &'static str,

@@ -25,7 +25,6 @@ words! {
     }
 }
 
-/// What a parameter will ask about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ahead {
     /// This, which may be agreed to before the first call.
@@ -82,7 +81,6 @@ pub fn ahead(tool: &Tool, keys: &Keys) -> Vec<Ahead> {
     all
 }
 
-/// Values that a schema takes.
 enum Samples {
     /// There are no others.
     All(Vec<Value>),

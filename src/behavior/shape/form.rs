@@ -18,7 +18,6 @@ const LINE: usize = 256;
 const WORDS: usize = 5;
 const ITEMS: usize = 50;
 
-/// What the tool may be given under a key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Takes {
     pub(super) search: bool,
@@ -77,7 +76,6 @@ pub(super) fn kind_of(value: &Value) -> Option<Kind> {
     }
 }
 
-/// A list in one text, separated by commas.
 fn all(text: &str, is: impl Fn(&str) -> bool) -> bool {
     text.len() <= 2048 && text.split(',').count() <= ITEMS && text.split(',').all(|part| is(part.trim_matches(' ')))
 }
@@ -136,7 +134,6 @@ fn is_zoned(text: &str) -> bool {
     text.len() <= 40 && is_point(text)
 }
 
-/// Up to five plain words.
 fn are_words(text: &str) -> bool {
     let is_word = |word: &str| {
         let word = word.strip_suffix(',').unwrap_or(word);

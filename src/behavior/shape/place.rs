@@ -39,7 +39,6 @@ pub struct Places {
     pub own: Vec<String>,
 }
 
-/// What the shell found of the paths of one call.
 pub type PathStates = BTreeMap<String, Arc<PathState>>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -61,7 +61,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Whether nothing is new.
     pub fn holds(&self) -> bool {
         self.new.is_empty()
     }
@@ -100,7 +99,6 @@ impl Shape {
         (!all.is_empty() && self.more == 0).then(|| all.into_iter().collect())
     }
 
-    /// Adds something that asks every time.
     pub fn asks(&mut self, pointer: &str, says: impl Into<String>) {
         self.add(New { pointer: pointer.to_owned(), says: says.into(), agree: None, any: None });
     }
@@ -114,7 +112,6 @@ impl Shape {
     }
 }
 
-/// What a call is compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     pub agreed: &'a Agreements,

@@ -15,7 +15,6 @@ use crate::mcp::tool::Tool;
 use clauses::{Effect, Verb, WORDS, lead};
 pub use clauses::{names_one_act, sentences, unexplained};
 
-/// Votes by title, description and parameters.
 pub fn vote(tool: &Tool) -> Vote {
     let description = tool.description.as_deref().unwrap_or_default();
     let name = words::of_name(&tool.name);

@@ -10,7 +10,6 @@ use super::taxonomy::{Action, Mutability};
 use super::words;
 use crate::mcp::tool::Tool;
 
-/// What a voter says of a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Says {
     Reads,
@@ -37,7 +36,6 @@ impl Vote {
         Self { voter, says: Says::Silent, action: None, span: String::new() }
     }
 
-    /// The badge it votes for; `None` where it is silent.
     pub fn mutability(&self) -> Option<Mutability> {
         match self.says {
             Says::Reads | Says::MayRead => Some(Mutability::Pure),
@@ -46,7 +44,6 @@ impl Vote {
         }
     }
 
-    /// The vote as evidence; `None` where it is silent.
     pub fn evidence(&self) -> Option<Evidence> {
         let strength = match self.says {
             Says::Reads | Says::Changes => Strength::Fair,

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use super::types::{Record, Shape, Type};
 use crate::capability::names::pascal;
 
-/// How a type is shown to people.
 #[derive(Clone, Copy, Debug)]
 pub struct ShownShape {
     /// A type longer than this many characters is `…`.
@@ -176,7 +175,6 @@ impl<'a> Canonical<'a> {
         self.out.push_str(close);
     }
 
-    /// The text of one type, not written yet.
     fn apart(&mut self, of: &'a Type) -> String {
         let before = std::mem::take(&mut self.out);
         self.of(of);

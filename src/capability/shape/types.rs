@@ -257,7 +257,6 @@ fn add(part: Type, flat: &mut Vec<Type>, null: &mut bool) {
     }
 }
 
-/// Joins all choices of a union into one.
 fn choices(flat: Vec<Type>) -> Type {
     let mut values: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();

@@ -87,9 +87,6 @@ pub(super) struct Offered {
 }
 
 /// Looks whether a signature may count for a call that waits, by the terms of its ruling. `card` is what its card asks to be signed.
-///
-/// # Errors
-/// Why the approval has no effect.
 pub(super) fn offered(
     context: Context<'_>,
     judged: &Judged,
@@ -122,9 +119,6 @@ pub(super) fn offered(
 }
 
 /// Keeps an offered signature with the call; those before it must hold by the lists of now. Returns how many are still missing.
-///
-/// # Errors
-/// Why the approval has no effect.
 pub(super) fn accept(
     offered: Offered,
     held: &mut Held,

@@ -52,7 +52,6 @@ pub enum Effect {
     UseAgreed(Vec<Agreement>),
     /// Show a held call to every console, or show it changed.
     Ask(Box<Snapshot>),
-    /// Tell every console that a call no longer waits.
     Settle(CallEnd),
     /// Tell one console that its decision or edit had no effect.
     Refuse {

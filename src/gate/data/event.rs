@@ -88,14 +88,12 @@ pub enum Event {
         ticket: String,
         digest: Digest,
     },
-    /// An operator needs more time.
     Extended(OperatorWord),
     Recorded(Receipt),
     RecordFailed {
         entry: u64,
         why: Arc<str>,
     },
-    /// Another policy is in force, with its banner.
     PolicyChanged(Arc<Policy>),
     /// What a call would touch on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
     Facts {
@@ -124,7 +122,6 @@ pub enum Event {
     },
     /// The pins of this server were read, or were reviewed elsewhere: these are the pins now.
     Reviewed(Box<Pins>),
-    /// The time asked for has come.
     Woke,
     /// A console attached; `attached` is how many there are now.
     Attached {
@@ -155,7 +152,6 @@ pub enum Event {
         side: Side,
         how: String,
     },
-    /// A signal told the wrapper to stop.
     Shutdown {
         why: String,
     },

@@ -48,7 +48,6 @@ pub struct Findings {
 pub struct Facts {
     /// The JSON Pointer of the argument: `/path`.
     pub argument: String,
-    /// The path as the argument gives it.
     pub path: String,
     /// Where it leads: absolute, links followed. `None` where that is not known.
     pub real: Option<String>,

@@ -19,7 +19,6 @@ pub struct Approver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum May {
     Tighten,
-    /// `may_allow = true`.
     Allow,
 }
 

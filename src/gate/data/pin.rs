@@ -23,7 +23,6 @@ pub struct Pin {
     pub trusted: Option<Digest>,
     /// The definition that the operator refused last.
     pub refused: Option<Digest>,
-    /// The definition seen last.
     pub latest: Digest,
     /// From 1, one more with every change of the definition.
     pub version: u64,

@@ -81,7 +81,6 @@ words! {
         /// A call was decided (approved or denied).
         #[default]
         Call = "call",
-        /// A call's answer came.
         Outcome = "outcome",
         Request = "request",
         Notification = "notification",
@@ -139,7 +138,6 @@ pub struct KnownTool {
     pub evidence: Vec<Evidence>,
     pub disputed: bool,
     pub hazards: Vec<Hazard>,
-    /// The digest of the canonical definition.
     pub digest: Digest,
     pub pin: PinState,
 }

@@ -53,7 +53,6 @@ pub struct Snapshot {
     #[serde(default)]
     pub near: Vec<Near>,
     pub safe: Safe,
-    /// The exact JSON text of the arguments.
     pub arguments: String,
     /// The exact JSON text of a retry's answers to the server's questions.
     #[serde(default)]
@@ -135,7 +134,6 @@ pub struct Safe {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
     pub state: CheckState,
-    /// What was found, in our words.
     pub what: String,
 }
 

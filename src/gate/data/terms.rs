@@ -17,11 +17,9 @@ pub struct GrantTerms {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "covers", rename_all = "kebab-case")]
 pub enum Covers {
-    /// Those with the same arguments.
     ThisCall,
     /// Those whose argument (its name, or a JSON Pointer) is a path in this folder, links followed.
     Under { argument: String, folder: String },
-    /// All.
     Tool,
 }
 
@@ -87,7 +85,6 @@ pub struct GrantCard {
     pub until: Option<i64>,
     /// Calls left; `None` where they are not counted.
     pub left: Option<u32>,
-    /// Calls approved by it so far.
     pub used: u32,
     /// Whether it was given from the card of a dangerous call: only such a one covers dangerous calls.
     #[serde(default)]

@@ -45,9 +45,7 @@ pub struct GuardrailToken {
 
 impl GuardrailToken {
     /// Mints the token from the three checks of `Safe`: capability, session, and the log's receipt for this very approval.
-    ///
-    /// # Errors
-    /// [`NotProven`] when one of the three is for another call, or the receipt is for no approval.
+    /// Errors: [`NotProven`] when one of the three is for another call, or the receipt is for no approval.
     pub(in crate::gate) fn mint(
         wrapper: &Arc<str>,
         call: &Call,
@@ -69,9 +67,7 @@ impl GuardrailToken {
     }
 
     /// Trades token and call for the bytes to write.
-    ///
-    /// # Errors
-    /// [`NotThisCall`] when the token is another wrapper's or another call's; both are gone then, nothing is written.
+    /// Errors: [`NotThisCall`] when the token is another wrapper's or another call's; both are gone then, nothing is written.
     pub fn redeem(self, wrapper: &str, call: Call) -> Result<Vec<u8>, NotThisCall> {
         // A call's digest was computed from its own bytes when the call was made, and neither changes after that.
         if *self.wrapper != *wrapper || call.digest() != self.digest {

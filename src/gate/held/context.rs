@@ -20,7 +20,6 @@ use crate::wire::{Call, Origin};
 #[derive(Clone, Copy)]
 pub(in crate::gate) struct Context<'a> {
     pub config: &'a Config,
-    /// What may be used of the server.
     pub scope: &'a Scope,
     pub rules: &'a Rules,
     pub grants: &'a Grants,

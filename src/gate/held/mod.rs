@@ -40,7 +40,6 @@ pub struct Held {
     /// What the host sent, when the operator has edited it.
     pub original: Option<Original>,
     pub wait: HostWait,
-    /// What was found out about it since it came.
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
     pub asked_again: Option<&'static str>,
@@ -173,7 +172,6 @@ pub struct Approval {
     pub verdict: Verdict,
     /// Approved without having been read to its end.
     pub unread: bool,
-    /// What was approved beyond this call.
     pub grant: Option<GrantTerms>,
     /// The signatures, where the policy asks for them.
     pub signed: Vec<SignedApproval>,
@@ -184,7 +182,6 @@ pub struct Approval {
 pub struct Denial {
     pub judged: Option<Box<Judged>>,
     pub verdict: Verdict,
-    /// What the host is answered.
     pub reply: Line,
 }
 
@@ -424,7 +421,6 @@ pub struct Inside {
 /// What was found out about one call since it came.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// What the shell was asked to look at.
     pub look: Look,
     /// What the shell found there, and the policy or the operator judged by.
     pub found: Option<Findings>,
@@ -441,7 +437,6 @@ impl Judged {
 /// What comes next for a held call, with all that is known of it by then.
 #[derive(Debug)]
 pub(in crate::gate) enum Next {
-    /// Its tool's description is looked for.
     Describe(Held, Describing),
     AskServer(Held, Describing),
     /// It is judged by its tool's description; the server may have given none.
@@ -468,9 +463,7 @@ pub(in crate::gate) enum Next {
     Forward(Held, Approval, Receipt),
     /// The approval is in the log, and still it does not run.
     Stop(Held, Stopped),
-    /// The denial is in the log.
     Refuse(Held, Denial),
-    /// It ends without a decision that counts.
     Withdraw(Held, Option<Box<Judged>>, Withdrawal),
     Wait(Held, Stage),
     /// It has ended, or there was none.
@@ -483,7 +476,6 @@ pub(in crate::gate) struct Stopped {
     pub judged: Box<Judged>,
     pub by: By,
     pub why: String,
-    /// What its host is answered.
     pub reply: Line,
 }
 

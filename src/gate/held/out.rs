@@ -18,7 +18,6 @@ use crate::wire::{Digest, Origin, number::push_number};
 /// The effects of the current step, in order, and what every entry of the log begins with.
 #[derive(Debug)]
 pub struct Out {
-    /// The time of the current step.
     pub now: Now,
     /// The latest time of day that was seen, in milliseconds.
     pub latest: i64,

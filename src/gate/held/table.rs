@@ -20,7 +20,6 @@ pub struct Calls {
     last: u64,
     /// Looks and consultations asked for so far.
     questions: u64,
-    /// Bytes of all held lines together.
     bytes: usize,
     /// The calls taken out since the last [`Calls::left`], including those that were put back.
     taken: Vec<u64>,
@@ -63,7 +62,6 @@ impl Calls {
         self.questions
     }
 
-    /// Holds a call until what it waits for has come.
     pub fn put(&mut self, held: Held, stage: impl StageKind) {
         let stage = stage.into_stage();
         for id in held.ids() {
@@ -106,7 +104,6 @@ impl Calls {
         }
     }
 
-    /// Takes a call out that waits in this way; any other stays.
     pub fn take<S: StageKind>(&mut self, number: u64) -> Option<(Held, S)> {
         self.take_if(number, |_, _| true)
     }
@@ -151,7 +148,6 @@ impl Calls {
         self.numbers(|stage| S::from_ref(stage).is_some())
     }
 
-    /// The numbers of the calls whose stage is `wanted`, oldest first.
     pub fn numbers(&self, wanted: impl Fn(&Stage) -> bool) -> Vec<u64> {
         self.rows.iter().filter(|(_, row)| wanted(&row.1)).map(|(number, _)| *number).collect()
     }

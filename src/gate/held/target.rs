@@ -45,7 +45,6 @@ const RECIPIENTS: [&str; 3] = ["to", "recipient", "recipients"];
 const ADDRESSES: [&str; 8] =
     ["email", "channel_name", "channel", "channel_id", "chat_id", "phone", "phone_number", "customer"];
 
-/// How many names of a list are shown.
 const SHOWN: usize = 8;
 /// How long the arguments of an unjudged call may be to be read for its target, in bytes.
 const UNJUDGED: usize = 64 * 1024;

@@ -404,7 +404,6 @@ fn says_more(content: &[u8]) -> bool {
     TELLING.iter().any(|word| word.find(head).is_some())
 }
 
-/// What the host gets instead, and its record.
 pub(in crate::gate) struct Instead {
     pub reply: Line,
     pub entry: Entry,
@@ -446,7 +445,6 @@ fn waits<'c>(id: &Id, context: Context<'c>) -> Option<&'c Flight> {
     (flight.wanted == Wanted::Yes && flight.method.is_none()).then_some(flight)
 }
 
-/// The rules about answers of this call's tool.
 fn about<'c>(flight: &'c Flight, context: Context<'c>) -> impl Iterator<Item = (&'c Rule, &'c ResultTest)> {
     let of = (context.config.server.as_ref(), flight.tool.as_ref());
     let is_about = move |rule: &&Rule| is_about_results(rule, of, flight.identity, context.now);

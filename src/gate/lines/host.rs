@@ -46,7 +46,6 @@ enum HostLine {
     Return(Box<Call>, String),
     /// Another request that must be decided on.
     Ruled(Box<Call>),
-    /// Another request that lies outside the scope.
     Outside(Box<Call>, NotHeld),
     /// A request about a task of ours.
     Task(Plain, Id, String),
@@ -54,9 +53,7 @@ enum HostLine {
     Request(Plain, Id, String, Option<Box<Call>>),
     /// It cancels our question to the host.
     CancelsForm,
-    /// It cancels the held call of this number.
     CancelsHeld(u64),
-    /// It cancels a search that waits.
     CancelsSearch(Id),
     /// It cancels a request that waits for a task of ours.
     CancelsTaskRequest(Id),
@@ -68,7 +65,6 @@ enum HostLine {
     Answer(Plain, Option<Id>),
 }
 
-/// Whether an answer is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Failed {
     No,

@@ -67,7 +67,6 @@ pub struct Catalog {
 
 /// How many unfinished listings of a host are followed; older ones are forgotten.
 const LISTINGS: usize = 16;
-/// How many pages of a list are asked for.
 const PAGES: usize = 1_000;
 /// How many tools are known, and how many bytes of definitions, before the rest is ignored (then the list never counts as
 /// whole, and each call of the rest asks): no honest server comes near, and one that renames its tools without end must not
@@ -166,7 +165,7 @@ impl Catalog {
         self.pages = None;
     }
 
-    /// The host asks for a page; `first` if it gives no cursor.
+    /// `first` if it gives no cursor.
     pub fn host_asks(&mut self, id: &Id, first: bool) {
         let before = if first { Some(Named::default()) } else { self.pages.take() };
         if self.listings.len() >= LISTINGS {
@@ -373,7 +372,6 @@ impl Catalog {
         &self.pins.unproven
     }
 
-    /// What changed in the server itself since it was trusted.
     pub fn server_change(&self) -> Option<&Arc<str>> {
         self.pins.changed.as_ref()
     }

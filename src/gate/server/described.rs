@@ -105,12 +105,10 @@ impl Described {
         })
     }
 
-    /// The evidence of its behavior as records have it.
     pub fn evidence_json(&self) -> &str {
         self.evidence_json.get_or_init(|| Evidence::json(&self.behavior.evidence))
     }
 
-    /// Its definition as a text of the log.
     pub fn text(&self) -> &NamedText {
         self.text.get_or_init(|| NamedText::new(TextKind::Definition, self.tool.canonical()))
     }

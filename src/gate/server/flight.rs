@@ -11,7 +11,6 @@ use crate::gate::server::described::Described;
 use crate::mcp::Answer;
 use crate::wire::{Call, Digest, Id, Line, rename};
 
-/// A forwarded call.
 #[derive(Clone, Debug)]
 pub struct Flight {
     pub ticket: Arc<str>,
@@ -201,7 +200,6 @@ impl Flights {
             .map_or(Progress::Drops, Progress::Changed)
     }
 
-    /// Whether too many calls wait for an answer to take more.
     pub fn is_full(&self) -> bool {
         self.calls.len() >= FLIGHTS
             && self.calls.values().filter(|flight| flight.wanted == Wanted::Yes).count() >= FLIGHTS

@@ -13,7 +13,6 @@ use crate::wire::{Digest, Id, Line};
 /// How many definitions, and how many bytes of them, are read at once: some milliseconds of work.
 const ENTRIES: usize = 16;
 const BYTES: usize = 64 << 10;
-/// How many pages wait to be read.
 const MOST: usize = 16;
 
 /// The pages that are not read to their end.

@@ -110,7 +110,6 @@ pub struct Rules {
     pub policy: Arc<Policy>,
     /// Whether this policy restricts requests other than calls: asked of every line of the server, so found out once.
     pub restricts_methods: bool,
-    /// The calls approved lately.
     pub recent: Recent,
 }
 
@@ -183,7 +182,6 @@ struct Ended {
 pub struct Past {
     /// The latest first, one line each; at most [`NAMED`] from the history.
     pub lines: Vec<String>,
-    /// How often it came before.
     pub times: usize,
     pub latest: Option<String>,
 }

@@ -143,7 +143,6 @@ pub struct OpenForm {
 /// What a form asks about. On 2026-07-28 it is inside the answer to the call's own request, and its answer has the state.
 #[derive(Debug)]
 pub struct ShownForm {
-    /// The held call.
     pub number: u64,
     /// The entry of the record that the call was asked; a new card has a new entry.
     pub entry: u64,

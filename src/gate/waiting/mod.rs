@@ -24,9 +24,7 @@ pub struct Waiting {
     pub limits: Limits,
     /// The form that the host puts to its user for us.
     pub forms: FormQuestions,
-    /// The states that hosts bring back.
     pub returns: Kept<Return>,
-    /// The tasks that hosts poll for.
     pub tasks: Tasks,
     /// Requests about tasks that waited, and can be answered now.
     ready: Vec<Plain>,
@@ -37,7 +35,6 @@ pub struct Waiting {
 pub struct Limits {
     /// Known to neither end: what hosts are given cannot be guessed.
     pub secret: Arc<str>,
-    /// How the operator opens the console.
     pub console: Arc<str>,
     pub approval: u64,
     /// How long a host waits for one request, where the operator knows better than our table.

@@ -19,7 +19,6 @@ pub(in crate::gate) enum TaskStep {
     Answer(Line),
     /// We never gave such a task, or its time is over.
     Refuse(Refusal),
-    /// It waits for the end of this task.
     Wait(String),
     /// The host cancels this task, whose call of this number is held.
     CancelHeld(String, u64),

@@ -36,7 +36,7 @@ pub(super) fn check_name(reading: &mut Reading<'_>, at: Range<usize>, text: &str
     }
 }
 
-/// A path; a relative one starts at `folder`.
+/// A relative path starts at `folder`.
 pub(super) fn path(
     reading: &mut Reading<'_>,
     value: &Spanned<DeValue<'_>>,

@@ -26,7 +26,6 @@ const IDLE_BACKLOG: u64 = 4 << 20;
 /// The same in the middle of the work.
 const BUSY_BACKLOG: u64 = 16 << 20;
 
-/// What became of an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Ack {
     /// It is recorded.
@@ -51,7 +50,6 @@ pub(super) enum What {
     Acks(Vec<Ack>),
 }
 
-/// What the loop asks of the thread.
 pub(super) enum Fold {
     /// A text that records name.
     Keep(Box<ToKeep>),
@@ -208,7 +206,6 @@ impl Folder {
         self.jobs.recv().ok()
     }
 
-    /// Does what no caller waits for.
     fn rest(&mut self) {
         // Synced first: only a head that the disk has is noted.
         self.sync();
@@ -222,7 +219,6 @@ impl Folder {
         }
     }
 
-    /// Syncs the log when that is due.
     fn sync(&mut self) {
         self.sync_at = None;
         if let Some(log) = &mut self.log
@@ -233,7 +229,6 @@ impl Folder {
         }
     }
 
-    /// Folds all that was sent.
     fn fold(&mut self) -> Result<(), Unfolded> {
         // Before the records that name them.
         self.keep();

@@ -78,9 +78,6 @@ mod linux {
         }
 
         /// Passes each report to `take`: the mark of its file (`None`: any file), and whether its watch has ended.
-        ///
-        /// # Errors
-        /// The queue is broken.
         pub fn reports(&self, mut take: impl FnMut(Option<Mark>, bool)) -> io::Result<()> {
             let mut room = [MaybeUninit::uninit(); 4096];
             let read = self.0.try_io(Interest::READABLE, |queue| -> io::Result<()> {
@@ -112,7 +109,6 @@ mod elsewhere {
 
     use crate::interpose::watch::reporter::Mark;
 
-    /// There is none.
     #[derive(Clone, Debug)]
     pub enum Reporter {}
 

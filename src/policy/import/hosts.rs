@@ -124,7 +124,6 @@ fn claude_own(found: &mut Imported, decision: Decision, entry: &str, name: &str)
     }
 }
 
-/// Reads the configuration.
 pub(super) fn codex(config: &Value) -> Result<Imported, NotTheirs> {
     let (servers, plugins) = (config.get("mcp_servers"), config.get("plugins"));
     if servers.is_none() && plugins.is_none() {
@@ -204,7 +203,6 @@ fn codex_decides(mode: &Value) -> &'static str {
 /// Lists in an entry of `mcpServers` of tools that are not asked about, in Cursor's descendants and editors near it.
 const APPROVED: [&str; 2] = ["autoApprove", "alwaysAllow"];
 
-/// Reads any of the three.
 pub(super) fn cursor(settings: &Value) -> Result<Imported, NotTheirs> {
     let (list, permissions) = (settings.get("mcpAllowlist"), settings.get("permissions"));
     let servers = settings.get("mcpServers");

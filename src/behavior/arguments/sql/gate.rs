@@ -184,7 +184,6 @@ fn span(cut: Cut<'_>, at: usize) -> String {
     more.join(" ")
 }
 
-/// What a statement that begins so does.
 pub(super) fn action_of(word: &str) -> Action {
     let found = grammar::in_table(const { section(WORDS, "actions") }, &word.to_ascii_uppercase());
     found.map_or(Action::Unknown, |(_, action)| action)

@@ -16,7 +16,6 @@ use crate::behavior::words::{Pairs, among, pairs, section};
 pub use tokens::Dialect;
 use tokens::{Cut, Doubt, Token, TokenKind, WORDS, is_keyword, tokens};
 
-/// What is found out about one text of SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlStatement {
     /// READ where it is one statement that only reads; else that it changes something, or cannot be shown not to.

@@ -139,7 +139,6 @@ fn compares(cut: Cut<'_>, part: &[usize]) -> bool {
     !asks && (names + quoted > 0 && value || names > 0 && quoted > 0)
 }
 
-/// What is said of a text that cannot be cut.
 pub(super) fn unclear(head: &str) -> String {
     let reads = "a text that SQL dialects read differently";
     if head.is_empty() { reads.to_owned() } else { format!("{head} in {reads}") }

@@ -314,7 +314,6 @@ impl<'a> Cut<'a> {
         self.tokens.get(at).is_some_and(|token| token.kind == TokenKind::Sign(sign))
     }
 
-    /// Whether one of these words is before `at`.
     pub(super) fn is_behind(&self, at: usize, words: &[&str]) -> bool {
         at.checked_sub(1).is_some_and(|before| self.is(before, words))
     }
@@ -334,7 +333,6 @@ impl<'a> Cut<'a> {
         alone.filter(|alone| !(alone.tokens.is_empty() || alone.tokens.len() == 1 && alone.is(0, &["END"]))).collect()
     }
 
-    /// Where its tokens are in the text, in bytes.
     pub(super) fn range(&self) -> Range<usize> {
         let start = self.tokens.first().map_or(0, |token| token.start);
         start..self.tokens.last().map_or(start, |token| token.end)
@@ -362,7 +360,6 @@ pub(super) fn is_keyword(word: &str) -> bool {
     has(&KEYWORDS, word)
 }
 
-/// A list of words in upper case.
 pub(super) type List = LazyLock<HashSet<&'static str>>;
 
 pub(super) fn has(list: &List, word: &str) -> bool {
