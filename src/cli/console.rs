@@ -16,7 +16,6 @@ use crate::interpose::stdio::HostPipe;
 use crate::interpose::{clock, guardian};
 use crate::pins::page::Page;
 
-/// Opens the console on standard input and output, until the operator leaves.
 pub(super) fn run(places: &Places, process: Process) -> Exit {
     // An editor that the operator opens from here holds a call's arguments, and inherits this limit.
     let _ = guardian::keep_memory_private();
@@ -47,7 +46,6 @@ pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send 
     Ok((pipe, beside))
 }
 
-/// Whether stdin and stdout are a terminal.
 pub(super) fn is_here() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
 }
@@ -61,14 +59,12 @@ pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>,
     Ok((read > 0).then(|| line.trim().to_lowercase()))
 }
 
-/// Whether the operator goes on with the review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     GoOn,
     Leave,
 }
 
-/// Has the operator answer a page on the whole terminal.
 pub(super) fn show_page(page: Page, here: Here<'_>, out: &mut dyn Write) -> Result<Next, Error> {
     let server = visible(&page.server);
     let hint = "`mcp-approve doctor` looks at the terminal and the run folder";

@@ -27,7 +27,6 @@ use tools::{Tools, failed};
 /// What the agent reads of the database, statement by statement, passes by this policy.
 const POLICY: &str = include_str!("../../assets/demo/policy.toml");
 
-/// How to go on with a server of one's own.
 const NEXT: &str = "
 To put it in front of the servers that your agent uses already:
     mcp-approve install
@@ -65,13 +64,11 @@ pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
     Ok(if shown.success() { chain } else { ExitCode::FAILURE })
 }
 
-/// Runs the demo's server over a workspace, on this process's stdin and stdout.
 pub(super) fn serve(work: &Path) -> Exit {
     tools::furnish(work)?;
     done(server::serve(io::stdin().lock(), io::stdout(), &mut Tools::over(work)?))
 }
 
-/// Runs the scripted agent over a wrapped command.
 pub(super) fn agent(args: &AgentArgs) -> Exit {
     agent::run(args)
 }

@@ -33,17 +33,14 @@ const LONGEST_RUN_DIR: usize = 104 - 32;
 /// The longest log that is verified, in records; a longer one would keep the operator waiting.
 const VERIFIED: u64 = 100_000;
 
-/// One thing looked at.
 struct Check {
     about: &'static str,
     state: State,
     what: String,
     hint: Option<String>,
-    /// The command that fixes it, where there is one.
     fix: Option<Fix>,
 }
 
-/// A command that fixes what is wrong at several places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fix {
     Install,
@@ -55,7 +52,6 @@ enum Fix {
 impl Fix {
     const ALL: [Self; 4] = [Self::Install, Self::Repair, Self::Review, Self::Accept];
 
-    /// As the operator types it, for these places and the hosts' files that were looked at.
     fn command(self, options: &DoctorOptions, places: &Places) -> String {
         match self {
             Self::Install => options.hosts.command(places, "install --all"),
@@ -76,7 +72,6 @@ enum State {
     Broken,
 }
 
-/// Looks at everything; exit code 1 if something is broken.
 pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Exit {
     let mut checks = vec![note("version", env!("CARGO_PKG_VERSION")), assurance(places), configuration(places)];
     checks.extend(policies(places));
@@ -111,7 +106,6 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     Ok(if broken { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What protects the verdicts, and what does not; lists of signers that cannot be used are broken.
 fn assurance(places: &Places) -> Check {
     match signers::load(places) {
         Ok(_) => {
@@ -165,7 +159,6 @@ fn note(about: &'static str, what: impl Into<String>) -> Check {
     Check { state: State::Note, ..good(about, what) }
 }
 
-/// Calls may pass unseen.
 fn open(about: &'static str, what: impl Into<String>, hint: &str) -> Check {
     Check { state: State::Open, hint: Some(hint.to_owned()), ..good(about, what) }
 }
@@ -183,7 +176,6 @@ fn configuration(places: &Places) -> Check {
     }
 }
 
-/// Every policy file that would apply to a server started in this folder, and what waits in them.
 fn policies(places: &Places) -> Vec<Check> {
     let folder = std::env::current_dir().ok();
     let usual = PolicyPlace::own(places);
@@ -212,7 +204,6 @@ fn policies(places: &Places) -> Vec<Check> {
     checks
 }
 
-/// What is remembered of servers, and what in it waits for a review.
 fn pins(places: &Places) -> Check {
     let path = places.pins_db();
     let read = || -> Result<Option<(usize, usize)>, PinsError> {
@@ -326,7 +317,6 @@ fn terminal(places: &Places) -> Check {
     }
 }
 
-/// Whether files can be made in a folder, or the folder itself can be made.
 fn may_write(dir: &Path) -> bool {
     let there = dir.ancestors().find(|ancestor| ancestor.exists());
     there.is_some_and(|there| rustix::fs::access(there, rustix::fs::Access::WRITE_OK).is_ok())

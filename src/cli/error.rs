@@ -15,10 +15,8 @@ use crate::interpose::child::SpawnError;
 use crate::pins::PinsError;
 use crate::text::plain::visible_lines;
 
-/// How a command ends: with its exit code, or by what stopped it.
 pub type Exit = Result<ExitCode, Error>;
 
-/// A command that has no more to do, and ends with success where its last step has.
 pub fn done<E>(last: Result<(), E>) -> Exit
 where
     Error: From<E>,
@@ -26,7 +24,6 @@ where
     Ok(last.map(|()| ExitCode::SUCCESS)?)
 }
 
-/// What stops a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The command line; the text is whole, with usage and tips.
@@ -87,12 +84,10 @@ pub enum Error {
 }
 
 impl Error {
-    /// What was asked for makes no sense here, or a command cannot do it.
     pub fn wrong(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Wrong { what: what.into(), hint: hint.into() }
     }
 
-    /// Something below a command failed: what it was doing, because of what, and what to do next.
     pub fn failed(
         what: impl Into<String>,
         cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -152,7 +147,6 @@ impl Error {
         }
     }
 
-    /// The whole text for stderr.
     pub fn report(&self) -> String {
         match self {
             Self::Unheard => String::new(),

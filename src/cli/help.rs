@@ -12,7 +12,6 @@ use crate::cli::error::Error;
 use crate::console::keymap;
 use crate::policy::reading::nearest;
 
-/// Each topic's name and text.
 pub const TOPICS: [(&str, &str); 14] = [
     ("hosts", include_str!("../../assets/help/hosts.md")),
     ("judging", include_str!("../../assets/help/judging.md")),
@@ -34,7 +33,6 @@ pub const TOPICS: [(&str, &str); 14] = [
 const PIPED: u16 = 80;
 const WIDEST: u16 = 100;
 
-/// Prints the topic or the command's help that `words` name; without words, what there is.
 pub(super) fn run(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
     match words {
         [] => Ok(write!(out, "{}\n{}", Cli::command().render_help(), contents())?),
@@ -55,7 +53,6 @@ pub fn topic(name: &str) -> Option<String> {
     Some(text.replace("<!-- keys -->\n", &keymap::markdown()))
 }
 
-/// One line on each topic, as it says itself.
 fn contents() -> String {
     let line = |(name, text): &(&str, &str)| {
         let title = text.lines().next().and_then(|line| line.split_once(": ")).map_or("", |(_, title)| title);
@@ -88,7 +85,6 @@ fn command(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
     }
 }
 
-/// A piece of a topic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HelpBlock {
     /// `#` or `##`.
@@ -110,7 +106,6 @@ pub enum Ink {
     Bold,
 }
 
-/// Reads a topic.
 pub fn blocks(text: &str) -> Vec<HelpBlock> {
     let mut blocks = Vec::new();
     let mut lines = text.lines().peekable();
@@ -146,7 +141,6 @@ fn cells(row: &str) -> Vec<String> {
     row.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect()
 }
 
-/// Lays a topic out for a width in columns.
 pub fn laid_out(blocks: &[HelpBlock], width: usize, ink: Ink) -> String {
     let mut out = String::new();
     for (at, block) in blocks.iter().enumerate() {
@@ -207,7 +201,6 @@ fn columns(rows: &[Vec<String>], width: usize, ink: Ink) -> Vec<usize> {
     widths
 }
 
-/// One row: each cell wrapped in its column, columns two apart.
 fn rows(cells: &[&str], widths: &[usize], ink: Ink, out: &mut String) {
     let gap = if cells.first() == Some(&"-") { 1 } else { 2 };
     let wrapped: Vec<Vec<(String, usize)>> =
@@ -244,8 +237,7 @@ fn measure(text: &str, ink: Ink) -> usize {
     text.width() - if ink == Ink::Bold { text.matches('`').count() } else { 0 }
 }
 
-/// Draws the marks in the lines of one text, and returns each line with its width. A mark that is open at a line's end
-/// is opened again in the next line.
+/// Draws the marks; returns each line with its width. One open at a line's end is opened again in the next line.
 fn inked(lines: &[String], ink: Ink) -> Vec<(String, usize)> {
     let mut open = false;
     let drawn = lines.iter().map(|line| {

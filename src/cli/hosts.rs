@@ -26,7 +26,6 @@ use crate::policy::lint::Warning;
 use crate::policy::rule::{Decision, Policy};
 use crate::wire::number::counted;
 
-/// Where hosts' files are looked for.
 #[derive(Clone, Debug, Args)]
 pub struct HostsHome {
     /// Look for the hosts' files under DIR, instead of your home
@@ -35,7 +34,6 @@ pub struct HostsHome {
 }
 
 impl HostsHome {
-    /// A command line of ours, as the operator types it to work on these places and these hosts' files.
     pub(super) fn command(&self, places: &Places, words: &str) -> String {
         let line = places.command(words);
         match &self.dir {
@@ -47,7 +45,6 @@ impl HostsHome {
         }
     }
 
-    /// This user's home and this folder, or what was named.
     pub(super) fn search(&self) -> Result<Search, Error> {
         let Some(dir) = &self.dir else {
             let what = |error: user::Unknown| format!("the hosts' files cannot be found: {error}");
@@ -60,7 +57,6 @@ impl HostsHome {
     }
 }
 
-/// What is known of one server's tools: which run unasked, which by a rule for some arguments, which ask or are denied.
 #[derive(Debug, Default)]
 pub(super) struct ServerReach {
     unasked: Vec<String>,
@@ -204,7 +200,6 @@ pub(super) fn each<'l>(
     Ok(())
 }
 
-/// What a host's server may do, in one sentence.
 pub(super) fn said(start: Start, known: Option<&ServerReach>) -> String {
     let tools =
         |reach: &ServerReach| format!("{}, {} of which change something", counted(reach.all(), "tool"), reach.changing);

@@ -27,13 +27,11 @@ use crate::pins::page::Page;
 use crate::text::plain::block;
 use crate::wire::number::counted;
 
-/// A file, and what became of it.
 struct FileEdit {
     found: Found,
     edited: Result<Edited, Refusal>,
 }
 
-/// Wraps what is chosen; without a choice, lists what there is.
 pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let how = Wrap {
         program: choose::program_path(options.program.as_deref())?,
@@ -60,7 +58,6 @@ pub(super) fn install(options: &InstallOptions, here: Here<'_>, out: &mut dyn Wr
     change(Way::In).make(found, Choice::given(&options.change), &work, out)
 }
 
-/// Unwraps what is chosen; without a choice, lists what there is.
 pub(super) fn uninstall(options: &ChangeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let mut found = options.hosts.search()?.files();
     // The records also name files of projects that this folder is not in.
@@ -124,7 +121,6 @@ impl Change<'_> {
         Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Nothing matched.
     fn nothing(&self, choice: &Choice, out: &mut dyn Write) -> Exit {
         let Self { options, way, .. } = *self;
         if way == Way::Repair && !options.json {
@@ -316,7 +312,6 @@ fn diff(found: &Found, edited: &Edited) -> String {
     diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string().lines().map(line).collect()
 }
 
-/// Asks whether the operator wants to answer the pages now, and shows them.
 fn offer_pages(edits: &[FileEdit], here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let pages = if console::is_here() { pages_of(edits, here) } else { Vec::new() };
     if pages.is_empty() {

@@ -23,7 +23,6 @@ use crate::home::places::{PlaceError, Places};
 use crate::policy::glob::Glob;
 use crate::wire::number::counted;
 
-/// What to do with capabilities.
 #[derive(Clone, Debug, Subcommand)]
 pub enum LatticeCommand {
     /// Lists what a server can do: name, argument type and result type of each tool
@@ -70,7 +69,6 @@ Exit code 1 where an agent receives what it may not have; with --hosts, where a 
     Check(CheckOptions),
 }
 
-/// Where capabilities are read from: a file, the log, or a server that is started for it.
 #[derive(Clone, Debug, Args)]
 pub struct Source {
     /// A manifest: an answer to tools/list, an object with `tools`, or an array of tools; `-` for standard input
@@ -81,7 +79,6 @@ pub struct Source {
     pub command: Vec<OsString>,
 }
 
-/// What to list, and how.
 #[derive(Clone, Debug, Args)]
 pub struct CapsOptions {
     #[command(flatten)]
@@ -112,7 +109,6 @@ pub struct CapsOptions {
     pub json: bool,
 }
 
-/// Two manifests.
 #[derive(Clone, Debug, Args)]
 pub struct PairOptions {
     /// One manifest
@@ -126,7 +122,6 @@ pub struct PairOptions {
     pub json: bool,
 }
 
-/// What to generate.
 #[derive(Clone, Debug, Args)]
 pub struct CodegenOptions {
     /// rust or csharp
@@ -142,7 +137,6 @@ pub struct CodegenOptions {
     pub source: Source,
 }
 
-/// What to check.
 #[derive(Clone, Debug, Args)]
 pub struct CheckOptions {
     /// The workflow
@@ -158,7 +152,6 @@ pub struct CheckOptions {
     pub json: bool,
 }
 
-/// Runs one of the commands.
 pub(super) fn run(command: &LatticeCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
     match command {
         LatticeCommand::Caps(options) if options.from_log && !options.source.is_none() => {
@@ -217,7 +210,6 @@ fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
 /// Breaches that are listed on a terminal; the rest is counted.
 const SHOWN: usize = 50;
 
-/// Checks a workflow.
 pub(super) fn check(file: &Path, json: bool, out: &mut dyn Write) -> Exit {
     let text = manifest::text(file)?;
     let workflow = Workflow::read(&text).map_err(|error| {

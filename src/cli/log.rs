@@ -26,7 +26,6 @@ use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
 use crate::text::row::{Row, Tone};
 
-/// What to do with the log.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum LogCommand {
     /// Lists records, the newest last
@@ -53,7 +52,6 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     Acknowledge(maintenance::AcknowledgeOptions),
 }
 
-/// Which records to list, and how.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ListOptions {
     #[command(flatten)]
@@ -79,7 +77,6 @@ const LIMIT: usize = 50;
 /// How many of the newest records are checked with every list, whichever records it shows.
 const CHECKED: u64 = 1000;
 
-/// Which record to show.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ShowOptions {
     /// SEQ of `log list`, the number of a record; or the ticket of a call (filesystem-12)
@@ -111,9 +108,6 @@ impl LogCommand {
 }
 
 /// Runs one command on the log at `db`; `key` hides secrets in what it records.
-///
-/// # Errors
-/// The log cannot be read, has no such record, or the output cannot be written.
 pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
@@ -130,7 +124,6 @@ pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mu
     }
 }
 
-/// Lists records; none is no error.
 fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
@@ -201,7 +194,6 @@ fn warn_of_changes(
     Ok(())
 }
 
-/// Shows one record, or all of a ticket.
 fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.utc).wide(options.look.wide);
     let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;

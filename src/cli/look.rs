@@ -23,7 +23,6 @@ const COLUMNS: usize = 80;
 /// Wider than any list.
 const WIDE: usize = 4096;
 
-/// How a list is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub struct LookOptions {
     /// Show each row in full, hashes too, however wide
@@ -34,7 +33,6 @@ pub struct LookOptions {
     pub no_pager: bool,
 }
 
-/// Where and when a command runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Here<'p> {
     pub places: &'p Places,
@@ -58,7 +56,6 @@ pub enum Colours {
 }
 
 impl<'h> Look<'h> {
-    /// As a file has it, in UTC.
     pub const fn plain(now: i64) -> Self {
         Self { clock: Clock::utc(now), width: COLUMNS, colours: Colours::None, home: None }
     }
@@ -71,7 +68,6 @@ impl<'h> Look<'h> {
         Self { clock: local(now), width: columns.unwrap_or(COLUMNS), colours, home: places.root() }
     }
 
-    /// With everything that a row has.
     #[must_use]
     pub const fn wide(self, wide: bool) -> Self {
         Self { width: if wide { WIDE } else { self.width }, ..self }
@@ -88,12 +84,10 @@ impl<'h> Look<'h> {
         Self { clock: if utc { Clock::utc(self.clock.now) } else { self.clock }, ..self }
     }
 
-    /// A hint of ours, with what `--home` named in every command line that it names.
     pub(super) fn hint(&self, hint: &str) -> String {
         under(self.home, hint)
     }
 
-    /// Whether a row shows everything it has.
     pub const fn is_wide(&self) -> bool {
         self.width >= WIDE
     }
@@ -116,7 +110,6 @@ pub(super) fn columns(stream: &impl IsTerminal) -> Option<usize> {
     stream.is_terminal().then(size)
 }
 
-/// The terminal's code for a tone; `None` for its own colour.
 fn code(tone: Tone) -> Option<&'static str> {
     match tone {
         Tone::Ours | Tone::Foreign => None,
@@ -162,7 +155,6 @@ impl Look<'_> {
     }
 }
 
-/// Which end of a long list a pager shows first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
     Top,
@@ -209,35 +201,28 @@ fn pager(first: First) -> Option<(Child, ChildStdin)> {
     Some((child, input))
 }
 
-/// The moment and the time zone of the user.
 pub(super) fn local(now: i64) -> Clock {
     let at = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     Clock { now, offset: jiff::tz::TimeZone::system().to_offset(at).seconds() }
 }
 
-/// A path, fit for a terminal.
 pub(super) fn shown(path: &Path) -> String {
     visible(&path.display().to_string())
 }
 
-/// The beginning of a text, so wide at most.
 pub(super) fn clipped(text: &str, widest: usize) -> String {
     Row::of(Tone::Ours, text).clipped(widest).text()
 }
 
-/// How rows are printed for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonForm {
-    /// One JSON array, a row a line.
     Array,
-    /// JSON objects, one a line.
     Lines,
 }
 
 /// The version of every JSON object that a command prints: it stays while keys are only added.
 const VERSION: &str = "\"version\":1";
 
-/// Prints rows for programs: JSON objects, each with its version before all else.
 pub(super) fn json_rows<T: ToString>(
     rows: impl IntoIterator<Item = T>,
     form: JsonForm,
@@ -253,7 +238,6 @@ pub(super) fn json_rows<T: ToString>(
     }
 }
 
-/// Prints one object for programs, over several lines.
 pub(super) fn json_object(mut object: Value, out: &mut dyn Write) -> io::Result<()> {
     if let Value::Object(fields) = &mut object {
         fields.shift_insert(0, "version".to_owned(), 1.into());
@@ -269,7 +253,6 @@ pub(super) fn versioned(object: &str) -> String {
     }
 }
 
-/// A JSON value over several lines, every character in it visible.
 pub(super) fn pretty(value: &Value) -> String {
     format!("{value:#}").lines().map(visible_json).collect::<Vec<_>>().join("\n")
 }

@@ -17,7 +17,6 @@ use crate::mcp::tool::Tool;
 /// How long a manifest may be, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// A text that is no list of tools.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
 pub struct NotTools(String);
@@ -84,7 +83,6 @@ impl Manifest {
 
 /// How long a server may take for everything; `npx` fetches a package first.
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// How many pages are asked for.
 const MOST_PAGES: usize = 1_000;
 /// How long a line of the server may be, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
@@ -164,7 +162,6 @@ impl Server {
     }
 }
 
-/// A running program.
 pub(super) struct Subprocess {
     child: Child,
     input: ChildStdin,

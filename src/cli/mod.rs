@@ -42,10 +42,7 @@ use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::PolicyPlace;
 use crate::policy::reading::nearest;
 
-/// Runs the command line `args`, the program's name first. Results go to `out`, errors are returned.
-///
-/// # Errors
-/// Whatever keeps the command from its answer.
+/// Runs the command line `args`, the program's name first. Results go to `out`.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let parsed = Cli::command().try_get_matches_from(&args).and_then(|found| {
@@ -120,13 +117,11 @@ fn in_full(error: Error, places: &Places) -> Error {
     }
 }
 
-/// An error as the terminal of stderr has it.
 pub fn report(error: &Error) -> String {
     let text = error.report();
     look::columns(&io::stderr()).map_or(text.clone(), |columns| prose::broken(&text, columns))
 }
 
-/// `mcp-approve` alone.
 fn open_console(places: &Places) -> Exit {
     if !console::is_here() {
         return Err(Error::NoTerminal(""));
@@ -235,7 +230,6 @@ fn usage(error: &clap::Error, args: &[OsString]) -> Error {
     Error::Usage(text)
 }
 
-/// The command of ours that a line names: its words, and what it is.
 fn begun<'c>(cli: &'c clap::Command, args: &[OsString]) -> (String, &'c clap::Command) {
     let words = args.iter().skip(1).take_while(|word| *word != "--");
     words.fold((cli.get_name().to_owned(), cli), |(path, command), word| match command.find_subcommand(word) {
@@ -244,7 +238,6 @@ fn begun<'c>(cli: &'c clap::Command, args: &[OsString]) -> (String, &'c clap::Co
     })
 }
 
-/// The word that is neither a command nor an option.
 fn stray_word(error: &clap::Error) -> Option<&str> {
     let kind = match error.kind() {
         ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,

@@ -12,7 +12,6 @@ const LABELS: usize = 30;
 pub struct Prose<'w> {
     out: &'w mut dyn Write,
     columns: Option<usize>,
-    /// A line whose end has not come yet.
     begun: Vec<u8>,
 }
 
@@ -114,7 +113,6 @@ fn units(line: &str) -> Vec<&str> {
     units
 }
 
-/// Lines of JSON and TOML.
 fn is_data(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(['{', '}', '[', ']', '"']) || line.split(' ').nth(1) == Some("=")

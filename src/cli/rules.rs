@@ -23,7 +23,6 @@ use crate::policy::rule::Policy;
 
 pub const SCHEMA: &str = include_str!("../../assets/policy.schema.json");
 
-/// Where a command works.
 pub(super) struct Site<'a> {
     /// The policy that was named, or the operator's own.
     pub(super) place: PolicyPlace,

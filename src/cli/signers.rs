@@ -22,7 +22,6 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
-/// Runs one command.
 pub(super) fn run(command: &SignersCommand, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let in_force = load(here.places).map_err(|error| {
         let hint = error.hint();
@@ -85,7 +84,6 @@ fn list(in_force: Option<&InForce>, output: Output, here: Here<'_>, out: &mut dy
     Ok(ExitCode::SUCCESS)
 }
 
-/// A line of the list, and what its key may do now.
 struct Listed<'a> {
     entry: &'a Entry,
     /// What a verdict by it is worth; or why it may sign none.
@@ -188,7 +186,6 @@ fn refused(why: &str) -> Exit {
     Err(Error::Untrue { what, hint: "`mcp-approve signers` shows the list of signers".to_owned() })
 }
 
-/// The key that was named, or the first that is the operator's own.
 fn chosen(in_force: &InForce, named: Option<&Path>, now: i64) -> Result<OwnKey, Error> {
     let folder = ssh_folder().unwrap_or_default();
     let mut keys = own_keys(in_force, &folder, NAMESPACE, now);
@@ -214,7 +211,6 @@ fn chosen(in_force: &InForce, named: Option<&Path>, now: i64) -> Result<OwnKey, 
     })
 }
 
-/// A verdict on a call that does not exist.
 fn made_up(key: &OwnKey, challenge: Challenge, now: i64) -> Statement {
     let nothing = Digest::of(b"");
     let card = CardTerms {

@@ -24,7 +24,6 @@ use crate::home::places::{PlaceError, Places};
 use crate::pins::reading::StoredTool;
 use crate::pins::{PinStore, PinsError};
 
-/// Runs one command. `now` is milliseconds since 1970, UTC.
 pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
     if let ToolsCommand::Classify(options) = command {
         return classify::run(options, places, out);
@@ -66,7 +65,6 @@ fn known(store: Option<&PinStore>, server: Option<&str>) -> Result<Vec<StoredToo
     Ok(tools)
 }
 
-/// Whether a tool is of the server of this name, or of this fingerprint's beginning.
 fn is_server(known: &StoredTool, server: &str) -> bool {
     known.server.name == server || (server.len() >= 6 && known.server.fingerprint.starts_with(server))
 }
@@ -93,7 +91,6 @@ fn named(store: Option<&PinStore>, words: &[String]) -> Result<Vec<StoredTool>, 
 /// How many records are counted for a tool's latency and errors, the newest first.
 const RECORDS: u64 = 200_000;
 
-/// How calls were answered lately; nothing where there is no log.
 fn answers(places: &Places) -> Result<Tally<Exact>, Error> {
     match Reader::open(&places.audit_db())? {
         Some(reader) => Ok(query::answers(&reader, RECORDS)?),
@@ -101,7 +98,6 @@ fn answers(places: &Places) -> Result<Tally<Exact>, Error> {
     }
 }
 
-/// Prints rows as JSON, or `none` where there are none, or has `table` print them.
 fn print(
     output: Output,
     rows: &[serde_json::Value],

@@ -15,7 +15,6 @@ use crate::link::message::WaitingCall;
 use crate::text::time;
 use crate::wire::number::counted;
 
-/// How it is printed.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct WaitingOptions {
     /// Print one JSON object: how many, each call with its server, effect and target, and what approvers are asked about
@@ -23,7 +22,6 @@ pub struct WaitingOptions {
     pub json: bool,
 }
 
-/// Prints what waits. `now` is milliseconds since 1970, UTC. Exit code 1 when something does.
 pub(super) fn run(options: WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
     let hint = "`mcp-approve doctor` looks at the run folder";
     let peeked = peek(&places.run_dir()).map_err(|error| Error::failed("what waits could not be read", error, hint))?;

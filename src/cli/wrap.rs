@@ -222,7 +222,6 @@ fn approved_in(session: &str, log: &Path) -> Result<Vec<String>, Error> {
     Ok(identities.into_iter().collect())
 }
 
-/// The bridge to the server's URL, where it has one.
 fn bridge(options: &WrapOptions) -> Result<Option<Bridge>, Error> {
     let wrong = |what: &str| Error::wrong(what, "mcp-approve [OPTIONS] [--header 'Name: value'] -- URL");
     let first = options.command.first().and_then(|word| word.to_str()).filter(|word| remote::is_url(word));

@@ -26,7 +26,6 @@ pub enum Key {
 }
 
 words! {
-    /// Where the operator is, by its name in the table.
     Place {
         /// The list of waiting calls, with the selected one's card beside or below.
         Queue = "queue",
@@ -90,7 +89,6 @@ const QUITS: &[Place] = &[Queue, Detail, Activity, Log, Tools, Rules, Servers, H
 /// A line: the action and what limits its keys, the keys, how they are written, its name, where it works, and its help.
 macro_rules! bindings {
     ($($action:ident $($is:ident)* [$($key:expr),*] $shown:literal $name:literal $places:expr => $help:literal;)*) => {
-        /// What a key asks for.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Action {
             $(#[doc = $help] $action),*
@@ -282,10 +280,7 @@ impl Conflict {
 }
 
 impl Keys {
-    /// The table with these keys instead: actions and keys as config.toml names them.
-    ///
-    /// # Errors
-    /// Every conflict: unknown names, a key for two things at one place, a deciding key for anything else anywhere.
+    /// The table with these keys instead, actions and keys as config.toml names them; or every conflict.
     pub fn bind(own: &[(String, Vec<String>)]) -> Result<Self, Vec<Conflict>> {
         let mut conflicts = Vec::new();
         let mut keys = Self::default();
@@ -372,7 +367,6 @@ impl Keys {
     }
 }
 
-/// Whether an action ends in a verdict.
 pub fn decides(action: Action) -> bool {
     BINDINGS.iter().any(|binding| binding.action == action && binding.is.contains(&Is::Deciding))
 }

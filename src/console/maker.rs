@@ -28,7 +28,6 @@ use crate::text::time;
 
 /// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;
-/// What a made rule says of the call it is made from, and what overrides it.
 struct Source<'a> {
     tool: &'a str,
     ticket: &'a str,
@@ -41,12 +40,7 @@ struct Source<'a> {
     stricter: Option<(&'a str, Decision)>,
 }
 
-/// The rules on offer, narrowest first, then "never again": each with how many of the waiting calls it matches.
-///
-/// `now` is milliseconds since 1970.
-///
-/// # Errors
-/// Why no rule can be made from this call.
+/// The rules on offer, narrowest first, then "never again"; or why there is none. `now` is milliseconds since 1970.
 pub fn choices(
     snapshot: &Snapshot,
     waiting: &[&Snapshot],
@@ -67,9 +61,6 @@ pub fn choices(
 }
 
 /// The same for a call of the log.
-///
-/// # Errors
-/// Why no rule can be made from it.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
     let mut proposals = proposals(&call.question(None), roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
@@ -106,7 +97,6 @@ pub fn grants(held: &Held, others: &[&Held], home: Option<&str>) -> Vec<GrantOff
     grant_offers(held, &proposals, others, &roots)
 }
 
-/// Where the paths of a call start, judged by its card.
 pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
     Roots { home: home.map(str::to_owned), folder: folder_of(snapshot), ..Roots::default() }
 }
@@ -239,7 +229,6 @@ fn folder_of(snapshot: &Snapshot) -> Option<String> {
 const MINUTES: u32 = 15;
 const CALLS: u32 = 5;
 
-/// The grants on offer. `waiting` are the other calls that wait.
 fn grant_offers(held: &Held, proposals: &[Proposal], waiting: &[&Held], roots: &Roots) -> Vec<GrantOffer> {
     let folder = proposals.iter().find_map(|proposal| match &proposal.scope {
         // A name with a slash would be read as a place.

@@ -44,9 +44,6 @@ pub fn editor() -> String {
 }
 
 /// Runs an editor, with its options, on a file.
-///
-/// # Errors
-/// It cannot be started.
 pub fn run_editor(editor: &str, file: &Path) -> std::io::Result<ExitStatus> {
     // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
     Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
@@ -78,7 +75,6 @@ pub fn edit(editor: &str, folder: &Path, text: &str) -> Edit {
     }
 }
 
-/// A file that is removed when the editing is over.
 struct Draft {
     path: PathBuf,
 }

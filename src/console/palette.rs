@@ -140,7 +140,6 @@ pub fn help(model: &Model, area: Rect, top: usize) -> Panel {
     Panel { title: strong(" Keys"), rows: all.split_off(top.min(all.len())), last }
 }
 
-/// On a card: what the words at its top mean.
 fn card_words(model: &Model, width: usize) -> Vec<Row> {
     const WORDS: usize = 14;
     let on_card = matches!(model.screen, Screen::Queue | Screen::Detail);

@@ -234,7 +234,6 @@ fn over(armed: &Armed) -> Row {
 const PROBLEMS: usize = 2;
 
 impl Model {
-    /// The banners, wrapped to the screen's width.
     pub fn banners(&self) -> Vec<Row> {
         let mut rows = Vec::new();
         let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
@@ -287,7 +286,6 @@ impl Model {
 
     /// The calls that were lost with their wrapper, and the key that dismisses the line.
     fn lost_calls(&self) -> Option<Row> {
-        /// Calls that are named.
         const NAMED: usize = 2;
         let servers = self.lost.iter().fold(Vec::new(), |mut names, one| {
             if !names.contains(&one.server.as_str()) {

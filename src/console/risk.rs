@@ -24,7 +24,6 @@ pub enum Degree {
     Severe,
 }
 
-/// A degree, a word, and whether there is a hazard or a dispute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Risk {
     pub degree: Degree,
@@ -37,7 +36,6 @@ pub struct Risk {
 pub const WIDEST: usize = 11;
 
 impl Risk {
-    /// The risk of a held call.
     pub fn of(snapshot: &Snapshot) -> Self {
         let identity = snapshot.identity;
         let flag = if snapshot.hazards.is_empty() && !snapshot.disputed { "" } else { "▲" };
@@ -74,7 +72,6 @@ impl Risk {
     }
 }
 
-/// What each word says.
 const MEANS: [(&str, &str); 15] = [
     ("PURE", "only reads"),
     ("PURE?", "reads, and something in it is new; or looks like a read that you have not confirmed"),

@@ -10,7 +10,6 @@ use crate::wire::number::counted;
 /// Below this width a list shows only what matters most.
 pub const NARROW: usize = 64;
 
-/// The columns of a label.
 pub const LABEL: usize = 11;
 
 /// A title, the rows below it from the first on screen on, and the last line.
@@ -33,7 +32,6 @@ impl Entries {
         Self { rows: Vec::new(), width }
     }
 
-    /// A section's rule: `── name · note ─────`.
     pub fn caption(&mut self, name: &str, note: &str) {
         self.rows.push(caption(name, note, self.width));
     }
@@ -59,7 +57,6 @@ impl Entries {
         }
     }
 
-    /// A hazard by its name, and what it is about.
     pub fn hazard(&mut self, name: &str, what: &str) {
         let row = warn("▲ ").and_foreign(Tone::Warn, name).quiet(": ");
         self.entry("hazard", row.and_foreign(Tone::Ours, what));

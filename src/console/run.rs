@@ -35,19 +35,12 @@ use crate::pins::page::Page;
 use crate::text::row::{Tone, foreign, key};
 use crate::wire::number::counted;
 
-/// Opens the console on standard input and output, until the operator leaves or the terminal goes away. `now` is
-/// milliseconds since 1970.
-///
-/// # Errors
-/// The terminal or the run folder is not usable.
+/// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
 pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
     begin(places, now, process, Begin::Waiting).map(drop)
 }
 
 /// Shows the page of one server, until the operator answers it or leaves it.
-///
-/// # Errors
-/// As [`open`].
 pub fn page(places: &Places, now: fn() -> i64, page: Page) -> Result<End, RunError> {
     begin(places, now, Process::Own, Begin::Page(Box::new(page)))
 }
@@ -128,10 +121,8 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
 
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// There is no terminal, or it does not do what a terminal does.
     #[error("the terminal cannot be used: {0}; the console needs one on its standard input and output")]
     Terminal(#[from] std::io::Error),
-    /// The link to the wrappers could not be set up.
     #[error("the wrappers cannot be reached: {0}")]
     Link(#[from] LinkError),
 }
@@ -337,7 +328,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How many cards one signature covers: more would not fit in a statement.
 const MOST: usize = 40;
 
-/// What came of waiting for a key.
 enum Waited {
     Signed(String),
     /// The operator took it back, or the terminal is gone.
@@ -437,7 +427,6 @@ impl Loop<'_> {
         Ok(made)
     }
 
-    /// Waits until the key has signed, and says so in the footer.
     fn wait_for(
         &mut self,
         to_sign: &ToSign,

@@ -40,7 +40,6 @@ pub enum Notice {
     Desktop,
 }
 
-/// Whether the console gets mouse events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pointer {
     #[default]
@@ -77,9 +76,6 @@ pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
 }
 
 /// Checks all of `config.toml`, `[console]` too, without using it.
-///
-/// # Errors
-/// Every problem in it.
 pub fn check(places: &Places) -> Result<(), ConfigError> {
     let path = places.config_file();
     let mut problems = match config::check(places) {
@@ -94,7 +90,6 @@ pub fn check(places: &Places) -> Result<(), ConfigError> {
     if problems.is_empty() { Ok(()) } else { Err(ConfigError::Problems { path, problems }) }
 }
 
-/// Reads the part of a `config.toml` that is about the console.
 fn parse(text: &str) -> (ConsoleSettings, Vec<Problem>) {
     let (mut reading, document) = Reading::new(text);
     let mut settings = ConsoleSettings::default();

@@ -263,7 +263,6 @@ fn open(model: &mut Model) {
     }
 }
 
-/// `Esc`: one step back.
 fn back(model: &mut Model) {
     match model.overlay.take() {
         Some(Overlay::Search { before, sought, .. }) => {

@@ -211,7 +211,6 @@ fn idle(model: &Model) -> Vec<Row> {
     rows
 }
 
-/// One of the screens beside Waiting: the list or the open sheet, both where there is room.
 fn page(paint: &mut Paint<'_>, model: &Model) {
     let Some(state) = model.list(model.screen) else { return };
     let sides = pages::sides(model);

@@ -22,7 +22,6 @@ use serde_json::Value;
 use super::pinned::PinBook;
 use super::tried::{Trial, Tried};
 
-/// What the log reader is to look up.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogRequest {
     /// A page of the log. A newer one takes its place.
@@ -65,7 +64,6 @@ pub struct Wanted {
     pub most: usize,
 }
 
-/// What the log's list has a row for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogRows {
     /// Each call, by its decision or by another record that says its state.
@@ -74,7 +72,6 @@ pub enum LogRows {
     Records,
 }
 
-/// Where a page begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edge {
     Newest,
@@ -180,7 +177,6 @@ pub struct Line {
     pub who: String,
 }
 
-/// What a line takes from a record's details.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Detail {
@@ -207,7 +203,6 @@ struct Detail {
     grant: Option<Grant>,
 }
 
-/// What a grant is called, and for which tool it is.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Grant {
@@ -308,7 +303,6 @@ pub struct Counts {
     pub sessions: Sessions,
 }
 
-/// A record in full, with its place in the chain.
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub line: Line,
@@ -332,7 +326,6 @@ pub struct Explained {
     pub certain: Certain,
 }
 
-/// Whether a conclusion from a record is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certain {
     Yes,
@@ -349,7 +342,6 @@ pub struct Unwrapped {
     pub list: String,
 }
 
-/// How far the check of the chain is, and what it found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// How many records hold, from the first on.
@@ -380,7 +372,6 @@ pub struct RuleBook {
 pub struct RuleLine {
     pub id: String,
     pub decision: Decision,
-    /// Switched off: it decides nothing.
     /// Of a rule about results: what becomes of them.
     pub result: Option<ResultAct>,
     pub disabled: bool,

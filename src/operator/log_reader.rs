@@ -79,7 +79,6 @@ struct LogReader {
     trial: Sender<Trial>,
 }
 
-/// Work that is done a slice at a time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Work {
     Idle,
@@ -237,7 +236,6 @@ impl LogReader {
         Ok(self.reader.as_ref())
     }
 
-    /// The call that a record is of.
     fn past_call(&self, seq: u64) -> Result<Result<Box<PastCall>, String>, StoreError> {
         let Some(reader) = &self.reader else { return Ok(Err("there is no log".to_owned())) };
         let Some(record) = query::at(reader, seq)? else {
@@ -318,7 +316,6 @@ fn recent(reader: &Reader) -> Result<Vec<Line>, StoreError> {
     Ok(lines)
 }
 
-/// What operators decided of a tool's calls lately.
 fn before(
     reader: &Reader,
     index: Option<&Index>,
@@ -342,7 +339,6 @@ fn before(
     Ok(found)
 }
 
-/// The servers that hosts start without mcp-approve, for this user and this folder.
 fn unwrapped() -> Vec<Unwrapped> {
     let Ok(user) = user::current() else { return Vec::new() };
     let lists = hosts::lists(&hosts::Search::here(user.home).files());

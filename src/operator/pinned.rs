@@ -48,7 +48,6 @@ pub struct PinnedTool {
     pub last_seen: i64,
 }
 
-/// A server whose program or command line is not the one that is trusted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PinnedProgram {
     pub server: Server,
@@ -68,9 +67,7 @@ pub struct Shown {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PinReview {
-    /// Says this of each of these definitions.
     Tools(Vec<(Shown, ToolReview)>),
-    /// Says this of these files under this command line.
     Program { fingerprint: String, server: String, program: String, word: ProgramReview },
     /// Agrees to these lines of a page, by their places.
     Page(Box<Page>, Vec<usize>),
@@ -78,7 +75,6 @@ pub enum PinReview {
     Forget(Vec<Digest>),
 }
 
-/// What the operator says of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolReview {
     Accepted,
@@ -88,7 +84,6 @@ pub enum ToolReview {
     TakenBack(Pin),
 }
 
-/// What the operator says of a server's program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramReview {
     Accepted,
@@ -114,7 +109,6 @@ impl PinBook {
 }
 
 impl PinnedTool {
-    /// Its name and definition as they are on show.
     pub fn shown(&self) -> Shown {
         Shown { fingerprint: self.fingerprint.clone(), tool: self.known.tool.clone(), latest: self.known.digest }
     }

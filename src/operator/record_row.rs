@@ -105,7 +105,6 @@ impl RecordColumns {
         })
     }
 
-    /// What a call acts on, as its row shows it.
     pub fn target(&self, line: &Line) -> Row {
         line.target.as_deref().map(|upon| target(Tone::Ours, upon, self.rest)).unwrap_or_default()
     }
@@ -149,7 +148,6 @@ impl RecordColumns {
     }
 }
 
-/// The tone of a badge, and its shape.
 pub fn look(badge: Badge) -> (Tone, &'static str) {
     match badge {
         Badge::Pure => (Tone::Good, "○"),
@@ -171,7 +169,6 @@ pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'sta
     }
 }
 
-/// What a rule says of calls, or of their results.
 pub fn rule_says(decision: Decision, result: Option<ResultAct>) -> Row {
     match result {
         Some(ResultAct::Redact) => Row::of(Tone::Warn, ResultAct::Redact.word()),
@@ -188,7 +185,6 @@ pub fn ruling(decision: Decision) -> Row {
     Row::of(tone, decision.word())
 }
 
-/// What happened, as the record has it, in our words.
 pub fn happened(line: &Line) -> Row {
     let (tone, word) = match line.kind {
         Some(Kind::Decision) => verdict(line.verdict, "decided"),

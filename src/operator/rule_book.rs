@@ -95,11 +95,7 @@ pub fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
     policy.all_rules().map(|rule| (rule, false)).chain(policy.disabled.iter().map(|rule| (rule, true)))
 }
 
-/// The policy that is tried on past calls, from the files as they are now: as they are written, or with one changed file as
-/// if it were accepted.
-///
-/// # Errors
-/// Why it cannot be read, and what to do.
+/// The policy that is tried on past calls: the files as they are written, or with one changed file as if accepted.
 pub fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
     let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
     let usual = || usual().unwrap_or_else(|| PolicyPlace::own(places));
@@ -130,9 +126,6 @@ fn layers(places: &Places, layer: Layer, file: &Path) -> Layers {
 }
 
 /// Accepts a change that waits, without a server to send it to, and records who did.
-///
-/// # Errors
-/// Why it was not accepted, and what to do next.
 pub fn accept(places: &Places, one: &Pending, now: i64) -> Result<String, String> {
     if one.needs == Needs::Signature {
         return Err("it needs your signature, which `mcp-approve rules accept` asks for".to_owned());
@@ -193,12 +186,8 @@ pub enum RuleChange {
     Undo,
 }
 
-/// Adds a rule, excepts its calls from one that asks for them, and returns the file.
-///
-/// What the operator has read on the panel is accepted with it, unless something else in the file still waits.
-///
-/// # Errors
-/// Why nothing was written or accepted, and what to do next.
+/// Adds a rule, excepts its calls from one that asks for them, and returns the file. What the operator has read on the
+/// panel is accepted with it, unless something else in the file still waits.
 pub fn add(places: &Places, rule: &str, except: Option<&Except>, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);
@@ -225,7 +214,6 @@ fn with_its_own_name(text: &str, rule: &str) -> String {
     rule.replacen(&format!("id = \"{id}\""), &format!("id = \"{free}\""), 1)
 }
 
-/// The text of a rule as the file has it.
 pub fn text(places: &Places, id: &str) -> Result<String, String> {
     let text = file(&PolicyPlace::own(places), places).text().map_err(|error| said(&error.into()))?;
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
@@ -233,9 +221,6 @@ pub fn text(places: &Places, id: &str) -> Result<String, String> {
 
 /// Changes a rule or undoes the last change, and returns what was done. What only tightens holds at once; what loosens
 /// waits to be accepted, so a forged note of an undo opens nothing.
-///
-/// # Errors
-/// Why nothing was written, and what to do next.
 pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);

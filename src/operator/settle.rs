@@ -29,7 +29,6 @@ pub struct Settlement<'p> {
 }
 
 impl Settlement<'_> {
-    /// Settles what the operator has read, once that is recorded.
     pub fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
         let store = &mut PinStore::open(&self.places.pins_db())?;
         match review {

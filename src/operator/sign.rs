@@ -25,7 +25,6 @@ use crate::text::plain::visible;
 /// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.
 const ENVIRONMENT: [&str; 6] = ["SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM"];
 
-/// A key that the operator may sign with here, now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
     /// The principal to sign as.
@@ -44,7 +43,6 @@ pub enum Prompts {
     Window,
 }
 
-/// Why there is no signature.
 #[derive(Debug, thiserror::Error)]
 pub enum SignError {
     #[error("ssh-keygen cannot be run: {0}")]
@@ -83,25 +81,17 @@ pub struct ToSign {
 }
 
 impl ToSign {
-    /// Starts ssh-keygen.
-    ///
-    /// # Errors
-    /// Why it cannot be started, for the operator.
     pub fn start(&self, places: &Places, prompts: Prompts) -> Result<Signing, String> {
         let program = keygen(places)?;
         Signing::start(&program, self, prompts, places.state_dir()).map_err(|error| error.to_string())
     }
 
     /// Has ssh-keygen sign at the terminal.
-    ///
-    /// # Errors
-    /// Why there is no signature, for the operator.
     pub fn sign(&self, places: &Places) -> Result<Evidence, String> {
         let signature = self.start(places, Prompts::Terminal)?.wait().map_err(|error| error.to_string())?;
         Ok(self.with(signature))
     }
 
-    /// The statement with its signature.
     pub fn with(&self, signature: String) -> Evidence {
         Evidence { statement: self.statement.clone(), signature }
     }
@@ -114,18 +104,12 @@ impl fmt::Display for OwnKey {
     }
 }
 
-/// The keys that the operator may sign verdicts with at a moment.
-///
-/// # Errors
-/// Why there is none, for the operator.
+/// The keys that the operator may sign verdicts with at a moment; or why there is none.
 pub fn verdict_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
     keys(places, NAMESPACE, at)
 }
 
 /// The keys that the operator may accept policies with at a moment.
-///
-/// # Errors
-/// As [`verdict_keys`].
 pub fn change_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
     keys(places, change::NAMESPACE, at)
 }
@@ -165,7 +149,6 @@ pub fn approval(
     Some(ToSign { key, statement: statement.to_json(), namespace: NAMESPACE })
 }
 
-/// The acceptance of a policy's text, to be signed with a key.
 pub fn change(change: ChangeTerms, time: i64, key: OwnKey) -> ToSign {
     let statement = Change::new(change, key.signer.clone(), time).to_json();
     ToSign { key, statement, namespace: change::NAMESPACE }
@@ -176,16 +159,11 @@ pub fn a_try(statement: &Statement, key: OwnKey) -> ToSign {
     ToSign { key, statement: statement.to_json(), namespace: NAMESPACE }
 }
 
-/// The public key in a `.pub` file.
-///
-/// # Errors
-/// Why it cannot be read.
 pub fn public_key(path: &Path) -> Result<PublicKey, String> {
     let blob = blob_of(path).ok_or("it is not a file of one public key, as TYPE BASE64")?;
     PublicKey::of_blob(&blob).map_err(|why| why.to_string())
 }
 
-/// Where the operator's public keys are.
 pub fn ssh_folder() -> Option<PathBuf> {
     user::current().ok().map(|user| user.home.join(".ssh"))
 }
@@ -213,7 +191,6 @@ pub struct Signing {
     _written: Option<Written>,
 }
 
-/// A file that is removed when it is no longer needed.
 struct Written(PathBuf);
 
 impl Drop for Written {
@@ -256,9 +233,6 @@ impl Signing {
     }
 
     /// The signature, once it is made; `None` while it waits for a touch.
-    ///
-    /// # Errors
-    /// [`SignError`] when it ends without one.
     pub fn poll(&mut self) -> Result<Option<String>, SignError> {
         match self.child.try_wait().map_err(SignError::Cannot)? {
             None => Ok(None),
@@ -266,10 +240,6 @@ impl Signing {
         }
     }
 
-    /// Waits for the signature.
-    ///
-    /// # Errors
-    /// [`SignError`] when it ends without one.
     pub fn wait(mut self) -> Result<String, SignError> {
         let status = self.child.wait().map_err(SignError::Cannot)?;
         self.finish(status.success())

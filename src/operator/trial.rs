@@ -101,7 +101,6 @@ impl TrialRunner {
         if gives_way { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Tries it; breaks off if something else is wanted first.
     fn attempt(&mut self, trial: &Trial) -> Result<ControlFlow<()>, String> {
         match trial {
             Trial::Rules { id, server, tool, roots, rules } => self.rules(trial, *id, (server, tool), (roots, rules)),

@@ -21,7 +21,6 @@ pub enum Trial {
     Suggestions { id: u64 },
 }
 
-/// Which policy is replayed over the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Which {
     /// The files as they are written, as if all of it were accepted.
@@ -70,7 +69,6 @@ pub struct Attempt<T> {
     pub failed: Option<String>,
 }
 
-/// How much of the log was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Examined {
     pub calls: usize,
@@ -86,7 +84,6 @@ pub enum Coverage {
     Newest,
 }
 
-/// The past calls that a rule would have matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matched {
     pub calls: usize,
@@ -110,7 +107,6 @@ pub struct PastLine {
     pub ended: Ended,
 }
 
-/// The result of replaying a policy over the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replayed {
     /// How many calls change from what to what, the most first.
@@ -143,7 +139,6 @@ pub struct SuggestedRule {
 }
 
 impl Trial {
-    /// Its number: given back with what is found.
     pub fn id(&self) -> u64 {
         match self {
             Self::Rules { id, .. } | Self::Policy { id, .. } | Self::Suggestions { id } => *id,
@@ -157,7 +152,6 @@ impl Trial {
 }
 
 impl SuggestedRule {
-    /// The tool that it covers, and which of its calls.
     pub fn covers(&self) -> Row {
         let row = foreign(Tone::Strong, &self.tool);
         match self.scope.narrowed() {

@@ -97,7 +97,6 @@ impl Columns {
 
 pub use super::row::foreign as cell;
 
-/// The columns that the longest of these foreign texts takes.
 pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| foreign(Tone::Ours, text).width()).max().unwrap_or(0)
 }

@@ -7,7 +7,6 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::plain::{self, CharKind, TextPiece};
 
-/// What a run of text is, for the theme to choose its look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tone {
     Ours,
@@ -179,7 +178,6 @@ impl Row {
     }
 }
 
-/// A row of foreign text, made visible on one line.
 pub fn foreign(tone: Tone, text: &str) -> Row {
     Row::default().and_foreign(tone, text)
 }

@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 use crate::cli::demo::tools::failed;
 use crate::cli::error::{Error, Exit};
 
-/// Arguments of the hidden command `demo-agent`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct AgentArgs {
     #[arg(long)]
@@ -41,11 +40,9 @@ fn idle(reads: u32) -> Duration {
     Duration::from_secs(1 << reads.min(6))
 }
 
-/// All that it does.
 #[derive(Debug, Deserialize)]
 struct Story {
-    /// Lists of steps that follow each other; the lists run side by side, so that several calls wait together, the plainest
-    /// first.
+    /// Lists of steps that follow each other; the lists run side by side, the plainest first.
     errands: Vec<Vec<Step>>,
     /// Harmless reads, made now and then while nothing else happens.
     reads: Vec<Step>,
@@ -62,13 +59,11 @@ struct Step {
 
 enum DemoEvent {
     Line(String),
-    /// The server's pipe ended.
     Closed,
     /// Its own stdin ended: time to go.
     Leave,
 }
 
-/// Runs the agent over a wrapped server command until the demo ends it.
 pub(super) fn run(args: &AgentArgs) -> Exit {
     let diary = File::create(&args.diary).map_err(failed)?;
     let work = std::env::current_dir().map_err(failed)?;
@@ -100,7 +95,6 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
     lived.map_err(failed)
 }
 
-/// Waits for a process to end, at most so long; `None` when it still runs.
 pub(super) fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let deadline = Instant::now() + limit;
     loop {
@@ -119,7 +113,6 @@ fn story(work: &Path) -> Result<Story, Error> {
     serde_json::from_str(&text).map_err(failed)
 }
 
-/// The client: requests in flight, and errands with how far each has come.
 struct DemoAgent {
     to: ChildStdin,
     diary: File,
@@ -131,8 +124,7 @@ struct DemoAgent {
 }
 
 impl DemoAgent {
-    /// Does the handshake, begins the errands one by one and stays until it has to leave. It fails if the server ends
-    /// first. Dropping the agent closes the pipe.
+    /// Fails if the server ends first. Dropping the agent closes the pipe.
     fn live(mut self, story: Story, events: &Receiver<DemoEvent>) -> io::Result<ExitCode> {
         let client = json!({ "name": "demo-agent", "version": env!("CARGO_PKG_VERSION") });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
@@ -179,7 +171,6 @@ impl DemoAgent {
         }
     }
 
-    /// Takes the answer to a step and goes on: after a refusal with the step's other way, if it has one.
     fn hear(&mut self, at: usize, step: Step, message: &Value) -> io::Result<()> {
         let (error, result) = (&message["error"], &message["result"]);
         let text = error["message"].as_str().or(result["content"][0]["text"].as_str()).unwrap_or_default();

@@ -27,7 +27,6 @@ pub(super) fn serve(input: impl BufRead, mut output: impl Write, tools: &mut Too
     Ok(())
 }
 
-/// The method of a line, and the answer to it; `None` for a notification, a response or a blank line.
 fn answer(line: &str, tools: &mut Tools) -> (String, Option<Value>) {
     if line.trim().is_empty() {
         return (String::new(), None);
@@ -41,7 +40,6 @@ fn answer(line: &str, tools: &mut Tools) -> (String, Option<Value>) {
     let params = &message["params"];
     let result = match method {
         "initialize" => {
-            // The version asked for, where it is known; else the newest that is.
             let version = VERSIONS.into_iter().find(|known| params["protocolVersion"] == *known);
             Some(json!({
                 "protocolVersion": version.unwrap_or(VERSIONS[3]),

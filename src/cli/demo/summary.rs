@@ -22,7 +22,6 @@ use crate::wire::number::counted;
 
 const TABLES: [&str; 3] = ["customers", "orders", "sessions"];
 
-/// Writes the summary; exit code 1 where the log does not verify.
 pub(super) fn write(before: &Workspace, after: &Workspace, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let db = here.places.audit_db();
     let reader = log::named::open(&db)?.ok_or_else(|| Error::NoLog(db.clone()))?;
@@ -79,7 +78,6 @@ fn section(title: &str, calls: &[&Fields<'_>], out: &mut dyn Write) -> io::Resul
     Ok(())
 }
 
-/// The workspace at one moment: what is in each file, and the rows of each table.
 pub(super) struct Workspace {
     files: BTreeMap<String, Vec<u8>>,
     tables: [Vec<String>; 3],

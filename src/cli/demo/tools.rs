@@ -14,10 +14,8 @@ const DEFINITIONS: &str = include_str!("../../../assets/demo/tools.json");
 const FILES: &str = include_str!("../../../assets/demo/files.json");
 const SHOP: &str = include_str!("../../../assets/demo/shop.sql");
 
-/// The file of the shop's database, in the workspace.
 pub(super) const SHOP_FILE: &str = "shop.db";
 
-/// Puts the files and the database into an empty workspace.
 pub(super) fn furnish(work: &Path) -> Result<(), Error> {
     let shop = work.join(SHOP_FILE);
     if shop.exists() {
@@ -36,18 +34,15 @@ fn write(path: &Path, content: &str) -> io::Result<()> {
 }
 
 pub(super) struct Tools {
-    /// As `tools/list` shows them.
     pub(super) definitions: Value,
     root: PathBuf,
     /// What became of jobs, not sent to the host yet.
     pub(super) events: Vec<Value>,
 }
 
-/// What a tool gives, or what it says went wrong.
 type Outcome<T> = Result<T, String>;
 
 impl Tools {
-    /// Takes a workspace that is furnished.
     pub(super) fn over(work: &Path) -> Result<Self, Error> {
         let definitions = serde_json::from_str(DEFINITIONS).map_err(failed)?;
         Ok(Self { definitions, root: work.canonicalize().map_err(failed)?, events: Vec::new() })
@@ -143,7 +138,6 @@ impl Tools {
         of(path, fs::read_to_string(self.inside(path)?))
     }
 
-    /// Names in a folder, sorted, folders with a trailing slash.
     fn names(&self, path: &str) -> Outcome<Vec<String>> {
         let entries = of(path, fs::read_dir(self.inside(path)?))?;
         let name = |entry: fs::DirEntry| {
@@ -155,7 +149,6 @@ impl Tools {
         Ok(names)
     }
 
-    /// Moves a file to a place that is free.
     fn rename(&self, source: &str, destination: &str) -> Outcome<()> {
         let (from, to) = (self.inside(source)?, self.inside(destination)?);
         if to.exists() {
@@ -192,7 +185,6 @@ fn missing(name: &str) -> String {
     format!("the argument {name:?} is missing or not of the type in the schema")
 }
 
-/// What was done with a file, or why not.
 fn of<T>(path: &str, done: io::Result<T>) -> Outcome<T> {
     done.map_err(|cause| format!("{path:?}: {cause}"))
 }
@@ -217,7 +209,6 @@ pub(super) fn rows(work: &Path, statement: &str) -> Outcome<Vec<Value>> {
     })
 }
 
-/// Runs one statement that returns no rows; how many it changed.
 fn change(work: &Path, statement: &str) -> Outcome<usize> {
     shop(work, |shop| shop.execute(statement, []))
 }
@@ -232,7 +223,6 @@ fn json_of(value: ValueRef<'_>) -> Value {
     }
 }
 
-/// A file of the demo, or a process, could not be made.
 pub(super) fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     let hint = "check that the temporary folder is writable and has room, and run `mcp-approve doctor`";
     Error::failed("the demo could not go on", cause, hint)

@@ -11,10 +11,8 @@ use crate::home::places::Places;
 use crate::hosts::program::{Program, program};
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 
-/// How to let a server be as it is.
 const LEAVE: &str = "put its name into `allow-unwrapped` of config.toml, if it is meant to be so";
 
-/// Looks at the lists of every known host, for this user and this folder.
 pub(super) fn checks(hosts_home: &HostsHome, places: &Places) -> Vec<Check> {
     let unreadable = "make it readable: what it starts may be unwrapped";
     let search = match hosts_home.search() {
@@ -103,7 +101,6 @@ fn named(server: &Listed) -> String {
     format!("{} of {} ({}{project})", server.name, server.host, server.file.display())
 }
 
-/// What is wrong with the program that wraps a server; `None` for this program.
 fn of_program(program: &Program, name: &str) -> Option<Check> {
     let check =
         |state, what: String| Some(Check { state, fix: Some(Fix::Repair), ..note("hosts", format!("{name} {what}")) });

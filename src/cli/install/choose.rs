@@ -15,7 +15,6 @@ use crate::cli::look::{Here, JsonForm, json_rows, visible};
 use crate::hosts::table::HOSTS;
 use crate::hosts::{Found, Listed, Lists, Start};
 
-/// Which servers of hosts are changed, and how that is reported.
 #[derive(Clone, Debug, Args)]
 pub struct ChangeOptions {
     /// Every server of every host
@@ -37,7 +36,6 @@ pub struct ChangeOptions {
     pub hosts: HostsHome,
 }
 
-/// How servers are wrapped.
 #[derive(Clone, Debug, Args)]
 pub struct InstallOptions {
     #[command(flatten)]
@@ -56,16 +54,13 @@ pub struct InstallOptions {
     pub program: Option<PathBuf>,
 }
 
-/// Whether servers are wrapped or unwrapped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     In,
     Out,
-    /// Wrapped servers get the program that runs now.
     Repair,
 }
 
-/// A change of hosts' files: what was asked for, and where.
 pub(super) struct Change<'a> {
     pub(super) options: &'a ChangeOptions,
     pub(super) way: Way,
@@ -73,7 +68,6 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// A command line of ours for these places and these hosts' files.
     pub(super) fn command(&self, words: &str) -> String {
         self.options.hosts.command(self.here.places, words)
     }
@@ -98,7 +92,6 @@ impl Choice {
         matches!(self, Self::By { hosts, servers } if hosts.is_empty() && servers.is_empty())
     }
 
-    /// Whether a file can hold what is meant.
     pub(super) fn may_be_in(&self, found: &Found) -> bool {
         match self {
             Self::By { hosts, .. } => hosts.is_empty() || hosts.iter().any(|host| host == found.host.word),
@@ -106,7 +99,6 @@ impl Choice {
         }
     }
 
-    /// Whether a server of a file that may hold it is meant.
     pub(super) fn has(&self, found: &Found, project: Option<&str>, name: &str) -> bool {
         match self {
             Self::By { servers, .. } => servers.is_empty() || servers.iter().any(|server| server == name),
@@ -185,7 +177,6 @@ pub(super) fn pick(lists: &Lists, change: &Change<'_>, out: &mut dyn Write) -> R
     }
 }
 
-/// What `--program` names, or the program that runs now.
 pub(super) fn program_path(named: Option<&Path>) -> Result<String, Error> {
     let path = match named {
         Some(named) => std::path::absolute(named).map_err(|cause| Error::Unreadable { path: named.into(), cause })?,
@@ -201,7 +192,6 @@ pub(super) fn program_path(named: Option<&Path>) -> Result<String, Error> {
     path_text(&path)
 }
 
-/// A path as hosts' files hold it.
 pub(super) fn path_text(path: &Path) -> Result<String, Error> {
     path.to_str().map(str::to_owned).ok_or_else(|| wrong(format!("{} is not UTF-8", path.display())))
 }

@@ -48,7 +48,6 @@ pub(super) fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &
     done(print(&caps, &signatures, options.json, out))
 }
 
-/// Lists what changed from one manifest to another.
 pub(super) fn diff(options: &PairOptions, out: &mut dyn Write) -> Exit {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let difference = Difference::between(&Caps::of_tools(&one.tools), &Caps::of_tools(&other.tools));
@@ -108,7 +107,6 @@ fn print(caps: &Caps, signatures: &SignatureTexts, as_json: bool, out: &mut dyn 
 /// Tools by server and name.
 type GrantedServers = BTreeMap<String, BTreeMap<String, Granted>>;
 
-/// One tool of one server.
 struct Granted {
     tool: Tool,
     /// Calls of it that ran, by who asked within the host; `""` where the host did not name anybody.
@@ -167,7 +165,6 @@ pub(super) fn from_log(options: &CapsOptions, here: Here<'_>, out: &mut dyn Writ
     Ok(ExitCode::SUCCESS)
 }
 
-/// Every tool of the servers asked for, by server and name, with how often it ran.
 fn granted(options: &CapsOptions, Here { places, now }: Here<'_>) -> Result<GrantedServers, Error> {
     places.check_state()?;
     let mut servers: GrantedServers = BTreeMap::new();

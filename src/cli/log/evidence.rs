@@ -29,10 +29,8 @@ use crate::signing::sshsig::rearmored;
 use crate::signing::statement::NAMESPACE;
 use crate::wire::digest::Digest;
 
-/// Its files, by name.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// Writes the call that a record or a ticket names, with what proves it, into a new folder.
 pub(super) fn write(what: &str, to: &Path, db: &Path, out: &mut dyn Write) -> Exit {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
@@ -99,7 +97,6 @@ fn add_signatures(signed: &[Kept], files: &mut Files) {
     }
 }
 
-/// A new folder with these files.
 fn save(files: &Files, to: &Path) -> Result<(), Error> {
     let failed = |cause| {
         Error::failed(format!("{} cannot be written", shown(to)), cause, "name a folder that does not exist yet")

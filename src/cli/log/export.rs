@@ -21,10 +21,8 @@ use crate::cli::log::verify;
 use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{versioned, visible, visible_json};
 
-/// Checks an export without this program.
 pub(super) const VERIFIER: &str = include_str!("../../../assets/verify_export.py");
 
-/// Which records are exported, and as what.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExportOptions {
     /// jsonl (one object per line, can be verified), csv (for a spreadsheet), or evidence (one call, by its SEQ or ticket, with
@@ -41,7 +39,6 @@ pub struct ExportOptions {
     pub verifier: bool,
 }
 
-/// What an export looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     #[default]
@@ -52,9 +49,6 @@ pub enum Format {
 
 impl ExportOptions {
     /// The folder that evidence goes into; `None` for what is written to stdout.
-    ///
-    /// # Errors
-    /// A folder is missing, or named in vain.
     pub(super) fn evidence(&self) -> Result<Option<&Path>, Error> {
         match (self.format, &self.to) {
             (Format::Evidence, None) => {

@@ -22,7 +22,6 @@ use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::versioned;
 use crate::home::user;
 
-/// What is written, and how.
 #[derive(Clone, Debug, clap::Args)]
 pub struct FollowOptions {
     /// jsonl (as `log list --jsonl`), otlp-json (logs for an OpenTelemetry collector), or ocsf (calls as API Activity)
@@ -46,10 +45,8 @@ pub enum Format {
     Ocsf,
 }
 
-/// How often the log is looked at.
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Writes records until the reader of the lines is gone.
 pub(super) fn run(options: &FollowOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
     let search = options.of.search(clock)?;
     let machine = user::machine();
@@ -92,7 +89,6 @@ fn line(format: Format, record: &Record, machine: &str) -> Option<String> {
     }
 }
 
-/// How much attention a record wants.
 enum Weight {
     Plain,
     Notable,
@@ -171,7 +167,6 @@ fn otlp(record: &Record, machine: &str) -> Value {
     }] })
 }
 
-/// The method of a request: `tools/call`, unless details name another.
 fn method(fields: &Fields<'_>) -> String {
     let detail: Map<String, Value> = fields.detail().unwrap_or_default();
     detail.get("method").and_then(Value::as_str).unwrap_or("tools/call").to_owned()

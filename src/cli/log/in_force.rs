@@ -25,7 +25,6 @@ use crate::policy::glob::Glob;
 use crate::text::time;
 use crate::wire::digest::Digest;
 
-/// Says what was in force for a call.
 pub(super) fn say(
     reader: &Reader,
     db: &Path,
@@ -53,7 +52,6 @@ pub(super) fn say(
     agreements(reader, index.as_ref(), &decided, look, out)
 }
 
-/// Says who made the rule that decided a call, and in which record that is.
 fn author(
     reader: &Reader,
     index: Option<&Index>,
@@ -80,7 +78,6 @@ fn author(
     Ok(writeln!(out, "{said}\n")?)
 }
 
-/// What the record of a change of rules says was done, and by whom.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Made {
@@ -88,7 +85,6 @@ struct Made {
     operator: String,
 }
 
-/// Prints a rule as its file read then.
 fn rule_then(
     rule: &str,
     policy: Option<Digest>,
@@ -125,7 +121,6 @@ fn worth(text: &Kept) -> &'static str {
     }
 }
 
-/// The digest of the definition that a call was judged by.
 fn definition_of(fields: &Fields<'_>) -> Option<Digest> {
     #[derive(Deserialize)]
     struct Judged {
@@ -143,7 +138,6 @@ fn definition_then(digest: &Digest, kept: &BTreeMap<Digest, Kept>, out: &mut dyn
     lines(json.as_deref().unwrap_or(&text.text), out)
 }
 
-/// What an agreement's record says.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct AgreedDetail {
@@ -183,7 +177,6 @@ fn agreements(
     Ok(writeln!(out)?)
 }
 
-/// A foreign text, indented, a line each.
 fn lines(text: &str, out: &mut dyn Write) -> Result<(), Error> {
     text.trim_end().lines().try_for_each(|line| writeln!(out, "  {}", indented_line(line)))?;
     Ok(writeln!(out)?)

@@ -15,7 +15,6 @@ use crate::cli::look::{Look, visible};
 use crate::home::user;
 use crate::wire::number::{counted, grouped};
 
-/// What to remove.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PruneOptions {
     /// Records that are older: 90d, 52w, 2026-01-01
@@ -26,7 +25,6 @@ pub struct PruneOptions {
     pub yes: bool,
 }
 
-/// What an operator knows.
 #[derive(Clone, Debug, clap::Args)]
 pub struct AcknowledgeOptions {
     /// The record that the session began with, as `log verify` names it
@@ -37,7 +35,6 @@ pub struct AcknowledgeOptions {
     pub reason: String,
 }
 
-/// Removes the oldest records, or says which ones it would.
 pub(super) fn prune(options: &PruneOptions, (db, key): (&Path, &Path), look: Look<'_>, out: &mut dyn Write) -> Exit {
     let Some(reader) = Reader::open(db)? else { return Err(Error::NoLog(db.to_path_buf())) };
     let operator = user::name();
@@ -79,7 +76,6 @@ pub(super) fn prune(options: &PruneOptions, (db, key): (&Path, &Path), look: Loo
     Ok(ExitCode::SUCCESS)
 }
 
-/// Records that an operator knows that a session's end is lost.
 pub(super) fn acknowledge(
     options: &AcknowledgeOptions,
     (db, key): (&Path, &Path),

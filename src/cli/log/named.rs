@@ -21,13 +21,11 @@ pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
     }
 }
 
-/// Says that there is no log yet, and how it begins.
 pub(super) fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let missing = Error::NoLog(db.to_path_buf());
     writeln!(out, "{missing}: {}", look.hint(&missing.hint().unwrap_or_default()))
 }
 
-/// What a person named: a record by its number, or a call by its ticket.
 pub(in crate::cli) struct Named {
     pub(super) reader: Reader,
     /// The record alone, or all of the ticket.
@@ -69,7 +67,6 @@ pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>
     with_progress("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
 }
 
-/// Does what may take long, and says how far it is: what is done, up to which record.
 pub(super) fn with_progress<T>(what: &'static str, newest: u64, work: impl FnOnce(&mut dyn FnMut(u64)) -> T) -> T {
     let mut progress = Progress::new(what, io::stderr().is_terminal(), Instant::now());
     let done = work(&mut |upto| {
@@ -89,7 +86,6 @@ pub(super) fn say(line: &str) {
     let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
 }
 
-/// When something is shown.
 struct Progress {
     what: &'static str,
     is_terminal: bool,
@@ -113,7 +109,6 @@ impl Progress {
         Some(format!("\r{}: record {upto} of {newest} ({hundredth} %) \x1b[K", self.what))
     }
 
-    /// What takes the line away again.
     fn over(&self) -> Option<String> {
         self.shown.then(|| "\r\x1b[K".to_owned())
     }

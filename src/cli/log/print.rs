@@ -16,10 +16,8 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::text::time;
 
-/// What is shown where a record cannot be read.
 const UNREADABLE: &str = "UNREADABLE";
 
-/// One record a line, under the columns' names.
 pub(super) fn table(records: &[Record], look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut lines: Vec<Line> = records.iter().map(line).collect();
     let times: Vec<String> = lines.iter().map(|line| moment(line, look)).collect();
@@ -91,7 +89,6 @@ fn moment(line: &Line, look: Look<'_>) -> String {
     })
 }
 
-/// The identity, the call's digest and the record's link.
 fn hashes(record: &Record) -> Row {
     let fields = record.fields();
     let text = |text: Option<&str>| text.unwrap_or("-").to_owned();
@@ -101,7 +98,6 @@ fn hashes(record: &Record) -> Row {
     Row::default().and_foreign(Tone::Quiet, &format!("{identity} {digest} {link}"))
 }
 
-/// How the arguments of a read were explained, from a record's details.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Explained {
@@ -135,7 +131,6 @@ pub(super) fn whole(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-/// Every field that a record has, as it is shown.
 fn entries(record: &Record) -> Vec<(&'static str, String)> {
     let Some(fields) = record.fields() else { return vec![(UNREADABLE, visible(&record.body))] };
     let latency = fields.latency_ms.map(|json| format!("{} ms", json.get()));
@@ -167,7 +162,6 @@ pub(super) fn indented_line(line: &str) -> String {
     format!("{}{}", " ".repeat(line.len() - text.len()), visible(text))
 }
 
-/// Shown in a row in place of the folder.
 pub(super) const HERE: &str = "./";
 
 /// The absolute folder, without a slash at its end, whose omission saves the most; `None` where no folder has two

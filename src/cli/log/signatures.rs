@@ -14,7 +14,6 @@ use crate::signing::signers::{LineError, List, Signers};
 use crate::signing::sshsig::rearmored;
 use crate::signing::verdict::{Attested, Evidence};
 
-/// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Signatures {
     pub good: u64,
@@ -22,7 +21,6 @@ pub(super) struct Signatures {
     pub bad: Vec<(i64, String)>,
 }
 
-/// The parts of a record that its signatures need.
 #[derive(Deserialize)]
 struct Decision {
     kind: String,
@@ -38,7 +36,6 @@ struct Signed {
     signatures: Vec<Kept>,
 }
 
-/// A signature as the log keeps it.
 #[derive(Deserialize)]
 pub(super) struct Kept {
     pub statement: String,
@@ -48,12 +45,10 @@ pub(super) struct Kept {
     pub line: Option<String>,
 }
 
-/// The signatures in a body.
 pub(super) fn kept(body: &[u8]) -> Vec<Kept> {
     serde_json::from_slice::<Decision>(body).map(|decision| decision.detail.signatures).unwrap_or_default()
 }
 
-/// Verifies every signature in a log against a list of allowed signers, and one of revoked keys.
 pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -> Result<Signatures, Error> {
     let read = |list: &Path| {
         // Bytes that are no text are a revocation list in its binary form, which the reader of the list names.
@@ -85,7 +80,6 @@ pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -
     Ok(found)
 }
 
-/// Why a signature does not hold.
 fn why_not(kept: &Kept, decision: &Decision, signers: &Signers) -> Option<String> {
     let evidence = Evidence { statement: kept.statement.clone(), signature: rearmored(&kept.sshsig) };
     let attested = match Attested::check(evidence, signers) {

@@ -23,7 +23,6 @@ use crate::text::row::{Row, Tone};
 use crate::text::time;
 use crate::wire::number::{counted, grouped};
 
-/// Which records are counted, and how they are shown.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {
     #[command(flatten)]

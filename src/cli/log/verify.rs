@@ -20,7 +20,6 @@ use crate::cli::look::{Look, json_object, shown, visible};
 use crate::wire::digest::Digest;
 use crate::wire::number::{counted, grouped};
 
-/// How to verify.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct VerifyOptions {
     /// A head link noted earlier: it must still be in the chain
@@ -269,7 +268,6 @@ fn tell_texts(texts: &Found, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn tell_unended(unended: &Unended, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
-    /// How many sessions are named.
     const NAMED: usize = 20;
     if unended.earlier > 0 {
         let sessions = counted(unended.earlier, "session of an earlier version has|sessions of earlier versions have");

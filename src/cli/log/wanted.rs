@@ -7,7 +7,6 @@ use crate::audit::search::{Meaningless, Search};
 use crate::policy::glob::Glob;
 use crate::wire::words::UnknownWord;
 
-/// Which records are wanted.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct RecordsWanted {
     /// Words and fields, as in the console's Log: README.md verdict:deny since:yesterday
@@ -54,7 +53,7 @@ fn by(word: &str) -> Result<By, UnknownWord> {
 }
 
 impl RecordsWanted {
-    /// The search that this means. Days and times of day are those of the `clock`.
+    /// Days and times of day are those of the `clock`.
     pub(super) fn search(&self, clock: Clock) -> Result<Search, Meaningless> {
         let search = Search::read(&self.search.join(" "), clock)?
             .with_part(Field::Server, self.server.as_ref())

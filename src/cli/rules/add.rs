@@ -51,7 +51,6 @@ pub(super) struct Addition {
     pub(super) dry_run: bool,
 }
 
-/// Writes a rule, with everything an operator should know before and after.
 pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let path = site.place.path();
     let ids = edit::ids(&addition.text);
@@ -184,12 +183,10 @@ fn from_record(
     Ok(Some((chosen.text(&title), warnings)))
 }
 
-/// What an operator should know before such an allow is written.
 pub(super) fn warnings(made: &Proposal) -> Vec<String> {
     made.warnings().into_iter().chain(made.also().map(str::to_owned)).collect()
 }
 
-/// The text of a rule as the options say it.
 fn from_options(options: &AddOptions, site: &Site<'_>) -> Result<String, Error> {
     let names = options.server.iter().chain(&options.tool).chain(&options.when).chain(&options.unless);
     if names.count() == 0 {
@@ -251,7 +248,6 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
     })
 }
 
-/// Imports a file: prints rules and report, or writes the rules.
 pub(super) fn run_import(options: &ImportOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let text = manifest::text(&options.source)?;
     let host = options.host;
@@ -301,7 +297,6 @@ fn warnings_of_import(found: &Imported) -> Vec<String> {
     warnings
 }
 
-/// What was carried over and what was not, as comments.
 fn report(found: &Imported, out: &mut dyn Write) -> io::Result<()> {
     let carried = counted(found.carried.len(), "entry|entries");
     writeln!(out, "# {carried} carried over, {} not.", found.left.len())?;

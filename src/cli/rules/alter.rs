@@ -41,7 +41,6 @@ pub(super) fn remove(options: &RuleOptions, site: &Site<'_>, out: &mut dyn Write
     finish(drafted, &what, &removed, options.dry_run, site, out)
 }
 
-/// Changes keys of a rule, and shows the rule as it is now.
 pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let Some(id) = &options.id else {
         return Err(Error::wrong(
@@ -64,7 +63,6 @@ pub(super) fn edit(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) 
     changed(id, renamed.unwrap_or(id), edit, options.dry_run, site, out)
 }
 
-/// Changes the rule `id`, and shows it as it is `now_called`.
 pub(super) fn changed(
     id: &str,
     now_called: &str,
@@ -81,7 +79,6 @@ pub(super) fn changed(
     finish(drafted, &format!("changed rule {id}"), &rule, dry_run, site, out)
 }
 
-/// Shows a change and its consequences, and writes it.
 fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let path = site.place.path();
     let Some(draft) = sound(drafted, path, out)? else { return Ok(ExitCode::FAILURE) };
@@ -103,14 +100,12 @@ fn finish(drafted: Drafted<'_>, what: &str, text: &str, dry_run: bool, site: &Si
     Ok(ExitCode::SUCCESS)
 }
 
-/// Takes the last change back.
 pub(super) fn undo(site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let what = site.file().undo(site.now)?;
     writeln!(out, "Taken back in {}: {}", site.place.path().display(), visible(&what))?;
     done(offer(site, out))
 }
 
-/// Shows each change and accepts it if the operator says so; exit code 1 if one was left.
 pub(super) fn accept(layers: &mut Layers, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
     let policy = layers.load(Keeps::Copies);
     if let Some(banner) = policy.banner.as_ref().filter(|_| !policy.allows_count) {
@@ -144,8 +139,7 @@ pub(super) fn accept(layers: &mut Layers, places: &Places, now: i64, out: &mut d
     Ok(if left { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// After a change of the policy: shows all that waits in it and offers to accept it, or says how to. Asks at a terminal
-/// only.
+/// Shows what waits after a change and offers to accept it; without a terminal, says how to.
 pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let layers = &mut Layers::of(site.places, None, &site.place);
     let policy = layers.load(Keeps::Nothing);
@@ -163,7 +157,6 @@ pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     Ok(writeln!(out, "What it newly allows takes effect once you accept it: {command}")?)
 }
 
-/// Keeps the text that was shown as the accepted one, and records that.
 fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<(), Error> {
     let cannot = |error: AcceptError| {
         Error::wrong(error.to_string(), "run it again and read the new diff: mcp-approve rules accept")
@@ -177,7 +170,6 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
 }
 
-/// The operator's signature on the text that was shown.
 fn signature(one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<Evidence, Error> {
     let failed = |why| Error::failed("there is no signature", why, "`mcp-approve signers` says who may sign");
     let key = sign::change_keys(places, now).map_err(failed)?.remove(0);
@@ -199,7 +191,6 @@ fn show_pending(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {
     Ok(writeln!(out)?)
 }
 
-/// Checks the file that was named, or else all that apply in this folder; exit code 1 if one has an error.
 pub(super) fn check(site: &Site<'_>, layers: &mut Layers, json: bool, out: &mut dyn Write) -> Exit {
     let place = &site.place;
     let files: Vec<PolicyPlace> = match place {
@@ -280,7 +271,6 @@ fn check_file(
     Ok(true)
 }
 
-/// Shows each problem with its line, a caret and its hint.
 pub(super) fn show_problems(path: &Path, text: &str, problems: &[Problem], out: &mut dyn Write) -> Result<(), Error> {
     for problem in problems {
         let source = text.lines().nth(problem.line - 1).unwrap_or_default();
@@ -295,7 +285,6 @@ pub(super) fn show_problems(path: &Path, text: &str, problems: &[Problem], out: 
     Ok(writeln!(out, "{} in {}", counted(problems.len(), "error"), shown(path))?)
 }
 
-/// The draft where it is sound; else shows what is wrong with it.
 pub(super) fn sound<'p>(
     drafted: Drafted<'p>,
     path: &Path,

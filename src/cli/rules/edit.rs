@@ -27,7 +27,6 @@ use crate::policy::rule::Policy;
 /// Editors that take `+LINE` before the file.
 const TAKE_A_LINE: [&str; 9] = ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe"];
 
-/// Opens the editor until the text is in order or given up, shows what it changes, and writes it.
 pub(super) fn run(options: &EditOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     if !console::is_here() {
         return Err(Error::wrong(
@@ -109,7 +108,6 @@ fn write(after: &str, before: Option<&str>, site: &Site<'_>, out: &mut dyn Write
     Ok(writeln!(out, "Take it back with: {}", site.places.command("rules undo"))?)
 }
 
-/// What the new text changes: line by line, what is hardly meant, and of past calls.
 fn tell(policy: &Policy, before: &str, after: &str, site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     writeln!(out, "\n{}", visible_lines(&diff(before, after)))?;
     for warning in lint(policy, site.now) {
@@ -153,7 +151,6 @@ impl Copy {
         Ok(Self { path })
     }
 
-    /// The text after the editor was closed.
     fn edited(&self, line: Option<usize>) -> Result<String, Error> {
         let editor = outside::editor();
         let program = editor.split_whitespace().next().map(Path::new).and_then(Path::file_name);

@@ -33,8 +33,7 @@ use crate::wire::strict::{self, Flaw};
 /// How long looking at paths may take.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Explains a call under the accepted policy; where something of it waits to be accepted, also under the one that is
-/// written.
+/// Explains a call under the accepted policy, and under the written one where something of it waits.
 pub(super) fn run(
     (policy, written): (&Policy, &Policy),
     call: &Call,
@@ -83,7 +82,6 @@ pub(super) struct Call {
     known: Known,
 }
 
-/// What is known of a call beside its names and arguments.
 enum Known {
     /// Nothing: no server described the tool.
     Names,
@@ -96,7 +94,6 @@ enum Known {
     Past(Box<PastCall>),
 }
 
-/// A call as a person writes it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallFile {
@@ -109,7 +106,6 @@ struct CallFile {
 }
 
 impl Call {
-    /// The call in a file, or on stdin for `-`.
     pub(super) fn of_file(path: &Path, places: &Places) -> Result<Self, Error> {
         let call = Self::read(&manifest::text(path)?)?;
         let known = match call.known {
@@ -120,7 +116,6 @@ impl Call {
         Ok(Self { known, ..call })
     }
 
-    /// A call of the log, as it was judged then.
     pub(super) fn of_record(record: &str, db: &Path) -> Result<Self, Error> {
         let call = past::one(record, db)?;
         Ok(Self {
@@ -132,7 +127,6 @@ impl Call {
         })
     }
 
-    /// Where the tool's behavior comes from; how the call was decided then, and what its record does not hold.
     fn write_known(&self, places: &Places, out: &mut dyn Write) -> io::Result<()> {
         match &self.known {
             Known::Past(call) => {

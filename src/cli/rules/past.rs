@@ -1,5 +1,4 @@
-//! `rules replay`: the policy as it is now against the calls of the log; and past calls for every command that tries rules on
-//! them.
+//! `rules replay`: the policy as it is now against the calls of the log; and past calls for other commands.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -36,20 +35,17 @@ pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
     })
 }
 
-/// One line about a call: number, local time, ticket, tool, and what it acts on.
 pub(super) fn line(call: &PastCall) -> String {
     let time = time::date(call.time, local(call.time).offset);
     let target = target::of(&call.behavior, &call.arguments).unwrap_or_default();
     plain::block(&format!("{:>6}  {time}  {}  {}  {target}", call.seq, call.ticket, call.tool))
 }
 
-/// A few calls, the newest first, and how many more there are.
 pub(super) fn some(calls: &[&PastCall], most: usize, out: &mut dyn Write) -> io::Result<()> {
     calls.iter().rev().take(most).try_for_each(|call| writeln!(out, "  {}", line(call)))?;
     if calls.len() > most { writeln!(out, "  and {} more", calls.len() - most) } else { Ok(()) }
 }
 
-/// Replays the log under `policy`; with `--fail-on-change`, exit code 1 when something changes or cannot be known.
 pub(super) fn run_replay(options: &ReplayOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = since(&site.db, options.since.map(|since| since.moment(local(site.now))))?;
     if calls.is_none() && !options.json {
@@ -92,7 +88,6 @@ fn as_json(replayed: &Replay<'_>) -> Value {
     })
 }
 
-/// Prints what changes, at most `limit` calls of each kind, the newest first.
 pub(super) fn tell_replayed(replayed: &Replay<'_>, limit: usize, out: &mut dyn Write) -> Result<(), Error> {
     let calls = counted(replayed.calls, "past call");
     let (changed, undecided) = (replayed.changes.len(), replayed.undecided.len());

@@ -15,7 +15,6 @@ use crate::home::places::Places;
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
 
-/// The lines of some tools, numbered from 1.
 pub(super) struct Lines<'p> {
     known: Vec<Known>,
     places: &'p Places,
@@ -41,7 +40,6 @@ impl<'p> Lines<'p> {
         (1..).zip(&self.known)
     }
 
-    /// How many count that are about this very tool.
     pub(super) fn count(&self, tool: &StoredTool) -> usize {
         let is_its = |one: &&Known| !one.kept.agreement.tool.is_empty() && concerns(one, tool);
         self.known.iter().filter(is_its).filter(|one| one.trouble().is_none()).count()
@@ -93,12 +91,10 @@ fn day(millis: i64) -> String {
     rfc3339(millis).split('T').next().unwrap_or_default().to_owned()
 }
 
-/// Whether an agreement is about a tool, its server or every server.
 fn concerns(one: &Known, tool: &StoredTool) -> bool {
     one.concerns(&tool.server.fingerprint, Some(&tool.tool.name))
 }
 
-/// Takes back what the options name: recorded first, then removed.
 pub(super) fn forget(options: &ToolsForgetOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let mut store = store(here.places)?;
     let chosen = chosen(options, store.as_ref(), here)?;

@@ -23,7 +23,6 @@ use crate::mcp::tool::Tool;
 use crate::pins::PinStore;
 use crate::wire::number::counted;
 
-/// Which words of the server count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hints {
     /// Annotations, declared fields and our list of well-known tools too.
@@ -32,8 +31,6 @@ enum Hints {
     Hidden,
 }
 
-/// Reads the list, and prints what is made of it.
-///
 /// What an outside classifier says otherwise is kept for `tools review`.
 pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     let input = manifest::text(&options.file)?;
@@ -73,7 +70,6 @@ pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>,
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line a tool, each followed by what speaks for it.
 fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
     let text = |row: &Value, key: &str| visible(row[key].as_str().unwrap_or_default());
     for row in rows {
@@ -105,7 +101,6 @@ fn concluded(tool: &Tool, hints: Hints) -> Behavior {
     conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
 }
 
-/// Reads one definition, without what is to be ignored.
 fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
     if hints == Hints::Hidden
         && let Value::Object(fields) = &mut definition
@@ -152,7 +147,6 @@ impl Classifier {
         Ok(Self { process, asked: 0 })
     }
 
-    /// What the classifier says of a tool.
     pub(super) fn ask(&mut self, tool: &Tool) -> Result<Identity, Error> {
         self.asked += 1;
         let at = self.asked;
@@ -236,7 +230,6 @@ fn identity(answer: &str) -> Option<Identity> {
     })
 }
 
-/// How often the outside view is ours, in one sentence.
 fn agreement(rows: &[Value]) -> String {
     let of = |key: &str| rows.iter().filter(|row| row["verified"][key] == true).count();
     let [badge, action, domain, whole] = ["mutability", "action", "output_domain", "agrees"].map(of);
@@ -247,7 +240,6 @@ fn agreement(rows: &[Value]) -> String {
     )
 }
 
-/// How an outside view compares with ours, as JSON.
 pub(super) fn compared(ours: Identity, theirs: Identity) -> Value {
     json!({
         "says": theirs.to_string(),

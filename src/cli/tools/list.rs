@@ -17,7 +17,6 @@ use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
 use crate::wire::number::counted;
 
-/// Shown where nothing was ever seen.
 pub(super) const NONE: &str = "No tool was seen yet. A server's tools are known once it runs under mcp-approve:\n  \
     mcp-approve -- npx -y some-server       (or see it all at work: mcp-approve demo)";
 
@@ -105,7 +104,6 @@ pub(super) fn tag(known: &StoredTool) -> String {
     tags::of(&known.behavior, &known.tool.name).pop().unwrap_or_else(|| "-".to_owned())
 }
 
-/// What is worth a look: disputes and hazards, by name.
 pub(super) fn remarks(known: &StoredTool) -> String {
     let mut words: Vec<&str> = known.behavior.hazards.iter().map(|hazard| hazard.kind.word()).collect();
     if known.behavior.disputed {

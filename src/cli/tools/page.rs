@@ -32,7 +32,6 @@ pub(super) fn wanted(
     Ok(all)
 }
 
-/// Has the operator answer each, or agrees to what may be marked beforehand.
 pub(super) fn answer(
     all: Vec<Page>,
     store: &mut PinStore,
@@ -64,7 +63,6 @@ pub(super) fn print(page: &Page, here: Here<'_>, out: &mut dyn Write) -> Result<
     Ok(())
 }
 
-/// The lines of a page, as JSON.
 pub(super) fn rows(page: &Page) -> impl Iterator<Item = Value> {
     page.lines.iter().map(|line| {
         let answer = match line.offer {

@@ -29,7 +29,6 @@ const NOTHING: &str = "There is nothing to review: every definition and every se
 const NOTHING_SEEN: &str = "The log saw nothing to agree to: no call of a tool that reads had anything new. Wrap a server \
     with --observe for a day: it holds no call, and records what is new in each.";
 
-/// Why a tool is on the review list; empty where it is not.
 pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     let mut reasons = Vec::new();
     match known.pin_state {
@@ -54,7 +53,6 @@ pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     reasons
 }
 
-/// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
 pub(super) fn wants_word(known: &StoredTool) -> bool {
     pinned::wants_word(known.pin_state, known.behavior.badge())
 }
@@ -64,12 +62,10 @@ fn is_on_page(known: &StoredTool) -> bool {
     known.behavior.badge() != Badge::Mutates && wants_word(known) && reasons(known).len() == 1
 }
 
-/// Records what is settled of a server or one of its tools.
 fn record(here: Here<'_>, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), Error> {
     Ok(crate::home::agreed::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
 }
 
-/// Lists what waits, and settles it with the person at the terminal.
 pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     if options.agree && !console::is_here() {
         let what = "what may pass unasked is agreed to by a person, so --agree counts only at a terminal";
@@ -205,7 +201,6 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints pages, and says how to answer them.
 fn printed(pages: &[Page], here: Here<'_>, out: &mut dyn Write) -> Exit {
     for page in pages {
         page::print(page, here, out)?;
@@ -220,7 +215,6 @@ fn printed(pages: &[Page], here: Here<'_>, out: &mut dyn Write) -> Exit {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Pins what tools are, or that parameters of theirs are plain text; or takes that back.
 pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     if !console::is_here() {
         return Err(Error::wrong(

@@ -16,7 +16,6 @@ use crate::policy::profile::{CostTier, Profile};
 use crate::policy::ranking::Observed;
 use crate::wire::number::counted;
 
-/// What is concluded of a tool, and why.
 pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
     let identity = behavior.identity;
     json!({
@@ -34,7 +33,6 @@ pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
     })
 }
 
-/// The object of a listing.
 pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) -> Value {
     let (tool, behavior, server) = (&known.tool, &known.behavior, &known.server);
     let hazard = |hazard: &Hazard| json!({ "hazard": hazard.kind.word(), "what": hazard.what });
@@ -114,7 +112,6 @@ impl<'t> Answers<'t> {
         self.0.filter(|tool| tool.answered > 0).map(|tool| tool.failed as f64 / tool.answered as f64)
     }
 
-    /// What a ranking counts; `None` where none was answered yet.
     pub(super) fn observed(self) -> Option<Observed> {
         let (latency_ms, error_rate) = (self.percentile(50)?, self.error_rate()?);
         Some(Observed { latency_ms, error_rate, words: self.line() })

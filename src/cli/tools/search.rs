@@ -1,6 +1,5 @@
 //! `mcp-approve tools search`: ranks everything ever seen for a task. Tools that may not be used are left out;
-//! relevance, times what a call costs, ranks the rest.
-//! What a tool says of itself does not open the gate before the ranking.
+//! relevance, times what a call costs, ranks the rest. What a tool says of itself does not open the gate before that.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -35,7 +34,6 @@ struct FoundTool<'t> {
     hit: Hit,
     answers: Answers<'t>,
     profile: &'t Profile,
-    /// What keeps it out.
     exclusion: Option<Exclusion>,
 }
 
@@ -119,7 +117,6 @@ fn table(hits: &[FoundTool<'_>], left_out: &str, look: Look<'_>, out: &mut dyn W
     if left_out.is_empty() { Ok(()) } else { writeln!(out, "{left_out}") }
 }
 
-/// The first line of what a server says of a tool.
 fn first(known: &StoredTool) -> Option<&str> {
     let text = known.tool.description.as_deref()?;
     text.lines().find(|line| !line.trim().is_empty()).map(str::trim)
@@ -138,7 +135,6 @@ fn short(FoundTool { known, hit, exclusion, .. }: &FoundTool<'_>) -> [Row; 6] {
     [score, badge(known), server, tool, cell(Tone::Ours, &tag(known)), says]
 }
 
-/// Prints each hit with its identity, its evidence, and the reason for its rank.
 fn whole(hits: &[FoundTool<'_>], out: &mut dyn Write) -> io::Result<()> {
     for FoundTool { known, hit, exclusion, .. } in hits {
         let score = if exclusion.is_none() { format!("{:7.2}", hit.score()) } else { format!("{:>7}", "✗") };
@@ -159,12 +155,10 @@ fn whole(hits: &[FoundTool<'_>], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The gate of one search.
 struct Exclusions<'s> {
     pub(super) options: &'s ToolsSearchOptions,
     pub(super) role: Option<&'s Role>,
     pub(super) policy: &'s Policy,
-    /// Milliseconds since 1970, UTC.
     pub(super) now: i64,
     pub(super) places: &'s Places,
 }
@@ -173,12 +167,10 @@ struct Exclusions<'s> {
 struct Exclusion {
     /// For a count of several: `the role analyst lacks the capability`.
     pub(super) kind: String,
-    /// In full.
     pub(super) why: String,
 }
 
 impl Exclusions<'_> {
-    /// What keeps one tool out; `None` where nothing does.
     pub(super) fn of(&self, known: &StoredTool) -> Option<Exclusion> {
         let tags = tags::of(&known.behavior, &known.tool.name);
         self.role(known)

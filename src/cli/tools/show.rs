@@ -66,7 +66,6 @@ pub(super) fn print_changes(diff: &[Diff], out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// How sure it is that a tool only reads, and what would make it certain.
 fn confidence(known: &StoredTool) -> &'static str {
     match known.behavior.confidence {
         Confidence::Proven => "proven: its calls run unasked while every argument is explained",
@@ -80,7 +79,6 @@ fn confidence(known: &StoredTool) -> &'static str {
     }
 }
 
-/// What one reader of the definition says, in two words.
 fn vote(behavior: &Behavior, voter: Source) -> String {
     let evidence = behavior.evidence.iter().find(|evidence| evidence.source == voter);
     let says = evidence.and_then(|evidence| evidence.says.mutability).map_or("silent", Mutability::word);
@@ -156,7 +154,6 @@ fn whole(
     Ok(())
 }
 
-/// What its server says of it.
 fn said(known: &StoredTool, out: &mut dyn Write) -> io::Result<()> {
     if let Some(description) = &known.tool.description {
         writeln!(out, "  the server says:")?;

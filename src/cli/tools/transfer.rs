@@ -43,14 +43,12 @@ pub(super) fn export(file: &Path, server: Option<&str>, here: Here<'_>, out: &mu
     done(writeln!(out, "{} written to {}", counted(count, "agreement"), shown(file)))
 }
 
-/// Something a file offers, for one server of this machine.
 struct Wanted<'f> {
     offer: &'f AgreementOffer,
     server: String,
     fingerprint: String,
 }
 
-/// Shows what a file offers, and agrees to what the person at the terminal chooses.
 pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let is_here = console::is_here();
     if options.yes && !is_here {
@@ -141,7 +139,6 @@ fn sorted<'f>(
     Ok((wanted, already, unknown))
 }
 
-/// The numbers that the person chooses.
 fn ask(of: usize, out: &mut dyn Write) -> Result<BTreeSet<usize>, Error> {
     loop {
         let answer = console::ask("    a: agree to all   1 3-5: to these   Enter: to none >", out)?;

@@ -11,7 +11,6 @@ use crate::text::row::{Row, Tone, foreign, quiet, warn};
 
 #[derive(Clone, Debug)]
 pub struct Brief {
-    /// Our line on what the call does, on one row.
     pub effect: Row,
     pub rows: Vec<Row>,
 }
@@ -42,7 +41,6 @@ pub fn brief(call: &Snapshot, width: usize) -> Option<Brief> {
     Some(Brief { effect, rows: rows.rows })
 }
 
-/// Every member of the arguments, one behind the other.
 fn arguments(call: &Snapshot) -> Row {
     let text = call.arguments.as_str();
     if is_without_arguments(call) {

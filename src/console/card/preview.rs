@@ -29,7 +29,6 @@ pub struct Preview {
     pub rows: Vec<Row>,
 }
 
-/// How much room a preview has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// On a card: with captions, and lines around what changes.
@@ -68,7 +67,6 @@ fn effect(changes: &[FileChange<'_>]) -> Option<String> {
     }
 }
 
-/// The strings among the arguments, two levels deep, with the name they are under.
 fn texts(arguments: &Value) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let Some(fields) = arguments.as_object() else { return found };
@@ -93,7 +91,6 @@ fn bordered(row: Row, width: usize) -> Vec<Row> {
 const MOST_LINES: usize = 400;
 const CONTEXT: usize = 3;
 
-/// The rows for all changes, and for what else the arguments name.
 fn file_rows(changes: &[FileChange<'_>], facts: &[Facts], form: Form, width: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     for change in changes {

@@ -23,7 +23,6 @@ pub enum Details {
     Shown,
 }
 
-/// What the call does, how grave that is, and what else matters for the decision: our own words, before foreign ones.
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
@@ -37,7 +36,6 @@ pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// What else matters for the decision.
 pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
     if let Some(changed) = &snapshot.asked_again {
         let row = warn("▲ ").and_foreign(Tone::Warn, changed).ours(" since you saw it first");
@@ -211,7 +209,6 @@ pub fn fold(details: Details, width: usize) -> Row {
     }
 }
 
-/// Why it is asked, what kind of call it is, and the three checks.
 pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.entry("why asked", ruling(&snapshot.ruling));
@@ -250,13 +247,11 @@ pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     vec![caption(words, &note, width)]
 }
 
-/// Whether a call has no arguments: an empty object, or nothing at all.
 pub fn is_without_arguments(snapshot: &Snapshot) -> bool {
     let bare: String = snapshot.arguments.chars().filter(|c| !c.is_ascii_whitespace()).take(3).collect();
     bare.is_empty() || bare == "{}"
 }
 
-/// The frame around the server's own words, up to its description.
 pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     if snapshot.title.is_none() && snapshot.description.is_none() {
         return Vec::new();
@@ -269,7 +264,6 @@ pub fn server_says(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows
 }
 
-/// Evidence, digest, size, times, host, ticket.
 pub fn closing(snapshot: &Snapshot, width: usize, offset: i32) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.caption("evidence", &counted(snapshot.evidence.len(), "reason"));

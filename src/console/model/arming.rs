@@ -15,7 +15,6 @@ use crate::console::card::Card;
 /// After a key that was refused, keys are ignored until none has come for this long, in milliseconds.
 pub const SILENCE: i64 = 400;
 
-/// Why a key decides nothing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unarmed {
     Nothing,
@@ -29,9 +28,6 @@ pub enum Unarmed {
 
 impl Model {
     /// The selected call, if a key may decide it now.
-    ///
-    /// # Errors
-    /// Why it may not.
     pub fn armed(&self) -> Result<Armed, Unarmed> {
         let armed = self.in_view()?;
         let stood = self.drawn.as_ref().is_some_and(|drawn| self.now - drawn.since >= ARMING);
@@ -39,9 +35,6 @@ impl Model {
     }
 
     /// The selected call, if it is what the last frame showed and waits: enough to ask why it is denied.
-    ///
-    /// # Errors
-    /// Why it is not.
     pub fn in_view(&self) -> Result<Armed, Unarmed> {
         let held = self.queue.selection().ok_or(Unarmed::Nothing)?;
         if !held.waits() {
@@ -56,7 +49,6 @@ impl Model {
         !self.ignores_keys() && self.untouched.is_some_and(|since| self.now - since >= ARMING)
     }
 
-    /// Whether the question about this call is on screen.
     pub fn asks_about(&self, armed: &Armed) -> bool {
         let drawn = self.drawn.as_ref();
         drawn.is_some_and(|drawn| drawn.question == Question::Asked && drawn.armed == *armed)
@@ -98,9 +90,6 @@ impl Model {
     }
 
     /// The selected call, for keys that decide nothing: it need not have been on screen long, nor be drawn right now.
-    ///
-    /// # Errors
-    /// Nothing is selected, or it no longer waits.
     pub fn chosen(&self) -> Result<Armed, Unarmed> {
         let held = self.queue.selection().ok_or(Unarmed::Nothing)?;
         if held.waits() { Ok(Armed::of(held)) } else { Err(Unarmed::NotWaiting) }
@@ -188,9 +177,6 @@ impl Model {
     }
 
     /// Whether `y` counts for this list.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub fn may(&self, batch: &Batch) -> Result<(), Unlisted> {
         batch.may(self.now, self.stood())
     }

@@ -9,14 +9,12 @@ use crate::console::keymap::Action;
 use crate::link::message::OperatorVerdict;
 use crate::text::row::Row;
 
-/// What is to become of the listed calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     Approve(Reading),
     Deny { reason: String },
 }
 
-/// Calls that are decided together, and how far their list is scrolled.
 #[derive(Clone, Debug)]
 pub struct Batch {
     pub fate: Fate,
@@ -52,7 +50,6 @@ pub enum Tick {
     Left,
 }
 
-/// What is listed of a call below its first row.
 #[derive(Clone, Debug)]
 pub enum Text {
     /// Nothing: its card was read, or need not be.
@@ -72,7 +69,6 @@ impl Member {
         Self { armed, tick: Tick::Ticked, line, text, before, shown: Shown::default() }
     }
 
-    /// How many rows it takes.
     pub fn rows(&self) -> usize {
         1 + match &self.text {
             Text::Line | Text::Like(_) => 0,
@@ -82,7 +78,6 @@ impl Member {
     }
 }
 
-/// Why `y` does not count yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     /// The list was not long enough on the screen without a key.
@@ -168,9 +163,6 @@ impl Batch {
     }
 
     /// Whether `y` counts now, if what is on the screen has stood there untouched or not.
-    ///
-    /// # Errors
-    /// Why it does not.
     pub fn may(&self, now: i64, stood: bool) -> Result<(), Unlisted> {
         if self.since.is_none_or(|since| now - since < ARMING) || !stood {
             return Err(Unlisted::TooSoon);

@@ -17,7 +17,6 @@ use crate::wire::digest::Digest;
 
 #[derive(Clone, Debug, Default)]
 pub struct ListState {
-    /// Which line is selected.
     pub at: usize,
     /// The first line on screen.
     pub top: usize,
@@ -29,7 +28,6 @@ pub struct ListState {
     pub problem: Option<String>,
 }
 
-/// Where a screen's search comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sought {
     /// The operator typed it, or it is empty.
@@ -102,7 +100,6 @@ impl ActivityPage {
     }
 }
 
-/// Log: the records, and what was counted of them for every screen.
 #[derive(Debug, Default)]
 pub struct LogPage {
     pub list: ListState,
@@ -160,7 +157,6 @@ pub enum Opens {
     TheFirst,
 }
 
-/// Tools: what servers describe, the log counts and the operator has settled.
 #[derive(Debug, Default)]
 pub struct ToolsPage {
     pub list: ListState,
@@ -186,7 +182,6 @@ impl ToolsPage {
         }
     }
 
-    /// What is agreed to for the tool of a line, or for its server.
     pub fn agreed(&self, line: &ToolLine) -> Vec<&Known> {
         let Some(book) = &self.pins else { return Vec::new() };
         let of = match line.subject {
@@ -233,7 +228,6 @@ pub struct ToolLine {
 }
 
 impl ToolLine {
-    /// Whether the operator's word on the tool would save questions: it looks like a read, or it is new.
     pub fn wants_word(&self) -> bool {
         let said = matches!(self.subject, Subject::Pinned(_)).then_some(self.pin.zip(self.badge)).flatten();
         said.is_some_and(|(pin, badge)| wants_word(pin, badge))
@@ -250,11 +244,9 @@ pub enum Subject {
     /// A tool that no server remembered here has described.
     #[default]
     Tool,
-    /// A tool, by its place in the book of pins.
+    /// A tool; it and the next two by their place in the book of pins.
     Pinned(usize),
-    /// A server's program, by its place in the book of pins.
     Program(usize),
-    /// A server's page, by its place in the book of pins.
     Page(usize),
 }
 
@@ -266,7 +258,6 @@ pub enum ToolSource {
     Remembered,
 }
 
-/// Rules: the files' rules, what is granted, what waits and what the log suggests.
 #[derive(Debug, Default)]
 pub struct RulesPage {
     pub list: ListState,
@@ -295,7 +286,6 @@ pub enum RuleEntry {
         session: String,
         pending: Box<Pending>,
     },
-    /// What an operator has approved beforehand.
     Grant {
         session: String,
         server: String,
@@ -329,7 +319,6 @@ impl RuleEntry {
     }
 }
 
-/// Servers: those that run, that ended, and that are not wrapped.
 #[derive(Debug, Default)]
 pub struct ServersPage {
     pub list: ListState,
@@ -337,7 +326,6 @@ pub struct ServersPage {
     /// The latest latencies of each session's answers, in microseconds, the newest last.
     pub latencies: BTreeMap<String, VecDeque<u64>>,
     pub footprints: BTreeMap<u32, u64>,
-    /// Servers that hosts start without mcp-approve.
     pub unwrapped: Vec<Unwrapped>,
     /// Wrappers that ended while this console looked, with the moment.
     pub ended: Vec<(Connected, i64)>,
@@ -401,7 +389,6 @@ pub struct Incompatible {
     pub version: String,
 }
 
-/// A call whose wrapper ended without a word on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     pub server: String,

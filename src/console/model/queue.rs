@@ -267,7 +267,6 @@ impl Queue {
         self.rows().order.iter().filter_map(|at| self.calls.get(*at)).collect()
     }
 
-    /// One row of the queue: identical waiting calls are one row, at the place of the oldest.
     pub fn group(&self, rows: &Rows, row: usize) -> Option<Group<'_>> {
         let mut members = rows.rows.get(row)?.iter().filter_map(|at| self.calls.get(*at));
         Some(Group { lead: members.next()?, rest: members.collect() })

@@ -20,7 +20,6 @@ pub struct Choice {
     pub toml: String,
     /// The rule that asks for such calls, and the condition that excepts them from it.
     pub except: Option<Except>,
-    /// What the operator should know before it is written.
     pub warnings: Vec<String>,
     /// What it covers beyond what this call does: shown, without another question.
     pub also: Option<&'static str>,
@@ -31,7 +30,6 @@ pub struct Choice {
     pub decision: Decision,
 }
 
-/// An approval of the call, and of calls like it for a while.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GrantOffer {
     pub terms: GrantTerms,
@@ -73,7 +71,6 @@ pub struct RuleMaker {
     pub at: usize,
     pub top: usize,
     pub stage: RuleStage,
-    /// Why there is no grant among the offers.
     pub no_grant: Option<&'static str>,
     /// When it was opened.
     pub opened: i64,
@@ -82,7 +79,6 @@ pub struct RuleMaker {
     pub chosen: Chosen,
 }
 
-/// Who chooses which offer is on show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
     ByOperator,
@@ -90,7 +86,6 @@ pub enum Chosen {
     ToFit,
 }
 
-/// How far the operator has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleStage {
     Choosing,
@@ -147,7 +142,6 @@ impl RuleMaker {
     /// Puts another offer on show, and drops any question about the one before.
     pub fn show(&mut self, at: usize) {
         if let Some(Offer::Grant(grant)) = self.offers.get_mut(self.at) {
-            // The next digit replaces the number.
             grant.number = Number::Ours;
         }
         (self.at, self.top, self.stage, self.chosen) = (at, 0, RuleStage::Choosing, Chosen::ByOperator);
@@ -164,7 +158,6 @@ impl RuleMaker {
 }
 
 impl Offer {
-    /// The key that goes to it in the panel, and what that chooses in a word or two.
     pub fn letter(&self) -> (char, &'static str) {
         match self {
             Self::Rule(rule) => rule.letter,

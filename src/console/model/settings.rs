@@ -38,7 +38,6 @@ pub enum Process {
     Shared,
 }
 
-/// The five lines for a first look.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tour {
     #[default]

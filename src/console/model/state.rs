@@ -39,9 +39,7 @@ pub enum Msg {
     Drawn(u16, u16),
     Link(ClientEvent),
     Found(Finding),
-    /// A click at this column and row.
     Click(u16, u16),
-    /// The wheel turned over this column and row.
     Wheel(Turn, u16, u16),
     Edited {
         armed: Armed,
@@ -51,7 +49,6 @@ pub enum Msg {
     RuleWritten(Result<String, String>),
     /// What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
-    /// The editor left this of a rule.
     RuleEdited {
         id: String,
         file: PathBuf,
@@ -96,7 +93,6 @@ pub enum Command {
         id: String,
         file: PathBuf,
     },
-    /// Settles whether a changed tool or program is trusted.
     ReviewPins(PinReview),
     /// Throws away keys that were typed before the screen changed; [`Msg::Drained`] says if there were any.
     Drain,
@@ -124,7 +120,6 @@ pub enum Screen {
 pub enum Overlay {
     Help {
         top: usize,
-        /// What was open below it.
         under: Option<Box<Overlay>>,
     },
     Confirm {
@@ -142,9 +137,7 @@ pub enum Overlay {
         text: String,
         offered: usize,
     },
-    /// Several calls at once: each is listed.
     Batch(Batch),
-    /// A rule is made from a call, or more than the call is granted.
     Rule(RuleMaker),
     Review(Review),
     Find {
@@ -154,7 +147,6 @@ pub enum Overlay {
     Search {
         text: String,
         before: String,
-        /// Where the search before came from.
         sought: Sought,
     },
     Palette {
@@ -228,13 +220,11 @@ pub struct Model {
     pub ignored: Option<i64>,
 }
 
-/// The card of the selected call, and how it is looked at.
 #[derive(Debug, Default)]
 pub struct CardView {
     pub laid: Option<Card>,
     pub details: Details,
     pub scroll: usize,
-    /// The rows that frames have shown.
     pub shown: Shown,
     /// Where in the arguments the operator last folded something: the byte it begins at.
     pub fold_at: Option<usize>,
@@ -272,7 +262,6 @@ impl Model {
         under(self.settings.root.as_deref(), hint)
     }
 
-    /// Where the operator is, for the table of keys.
     pub fn place(&self) -> Place {
         match (&self.overlay, self.screen) {
             (Some(Overlay::Help { .. }), _) => Place::Help,
@@ -349,7 +338,6 @@ impl Model {
         self.ignore_keys();
     }
 
-    /// Keys are ignored until none has come for a while.
     pub(in crate::console) fn ignore_keys(&mut self) {
         self.ignored = Some(self.now);
     }

@@ -11,7 +11,6 @@ use crate::text::row::{Row, Tone, border, danger, foreign, good, key, ours, quie
 use crate::text::time;
 use crate::wire::number::counted;
 
-/// The most columns of a tool.
 const TOOL: usize = 24;
 /// The least width of what a call is about, if it is longer than that beside its ticket.
 const LEAST: usize = 16;
@@ -28,7 +27,6 @@ pub fn room(model: &Model) -> (usize, usize) {
     (width.into(), usize::from(height / 2).saturating_sub(2).clamp(3, 16))
 }
 
-/// Lays out these calls, each with what must be read of it.
 pub fn lay(model: &Model, fate: &Fate, calls: &[Armed], room: (usize, usize)) -> Vec<Member> {
     let mut members: Vec<Member> = Vec::with_capacity(calls.len());
     for armed in calls {
@@ -80,7 +78,6 @@ fn whole(held: &Held, (width, limit): (usize, usize)) -> (Row, Text) {
     (line, Text::Cut(told(rows)))
 }
 
-/// What a call does and with which tool.
 fn head(held: &Held, width: usize) -> Row {
     let mut mark = Row::default();
     mark.runs.push(Risk::of(&held.snapshot).run());
@@ -117,7 +114,6 @@ fn line(held: &Held, width: usize) -> Row {
     }
 }
 
-/// The rows of the list that are on the screen.
 pub fn panel(model: &Model, batch: &Batch, area: Rect) -> Panel {
     let width = usize::from(area.width);
     let room = content_rows(area);

@@ -172,7 +172,6 @@ fn rule(line: &Line, model: &Model) -> String {
     }
 }
 
-/// The keys that lead from the record to what other screens know of it.
 fn steps(line: &Line, width: usize) -> Row {
     let is_call = line.tool.is_some() && line.ticket.is_some();
     let steps = [
@@ -190,7 +189,6 @@ fn steps(line: &Line, width: usize) -> Row {
     })
 }
 
-/// What the rules say of it as they are written now.
 fn rules_now(opened: &Opened, rows: &mut Entries) {
     let Some(explained) = &opened.explained else { return };
     rows.caption("rules", "as they are written now");

@@ -86,7 +86,6 @@ pub fn foot(model: &Model) -> Row {
     }
 }
 
-/// What an empty list shows: why, and what to do.
 pub fn empty(model: &Model) -> Vec<Row> {
     let list = model.list(model.screen);
     if let Some(trouble) = &model.log.trouble

@@ -22,7 +22,6 @@ use crate::text::plain::visible;
 use crate::text::row::{Row, Tone, border, danger, good, key, ours, quiet, strong, warn};
 use crate::wire::number::counted;
 
-/// Past calls that are listed before the change itself.
 const CALLS: usize = 6;
 
 pub fn panel(model: &Model, review: &Review, area: Rect) -> Panel {
@@ -162,7 +161,6 @@ const GLIMPSE: usize = 16 << 10;
 /// How many bytes a review shows at most: a longer text would not be read.
 const READ: usize = 256 << 10;
 
-/// Everything one should know before a definition is accepted or refused.
 fn definition(model: &Model, tool: &PinnedTool, width: usize) -> Vec<Row> {
     let known = &tool.known;
     let what = match known.pin {
@@ -211,7 +209,6 @@ fn definition(model: &Model, tool: &PinnedTool, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// Everything one should know before a server's program is accepted.
 fn program(program: &PinnedProgram, width: usize) -> Vec<Row> {
     const GONE: (&str, Tone) = (" - ", Tone::Danger);
     const SAME: (&str, Tone) = ("   ", Tone::Quiet);

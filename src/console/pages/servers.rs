@@ -144,7 +144,6 @@ fn state(model: &Model, line: &ServerLine) -> Row {
     }
 }
 
-/// How many runs of the server a row is, if it is more than one.
 fn runs(row: Row, earlier: usize) -> Row {
     if earlier == 0 { row } else { row.quiet(format!(", {} runs", grouped(earlier + 1))) }
 }
@@ -234,7 +233,6 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
             }
             wrapper(model, &one, &mut rows);
         }
-        // A server that is not wrapped.
         ServerLine::Unwrapped(one) => {
             let words = "✗ its host starts it without mcp-approve: none of its calls is held or recorded";
             rows.says("not wrapped", Tone::Danger, words);
@@ -260,7 +258,6 @@ pub(super) fn sheet(model: &Model, at: usize, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// The runs of the server that ended before the one on the sheet.
 fn before(earlier: &Earlier, rows: &mut Entries) {
     if earlier.runs > 0 {
         let (calls, failed) = (grouped(earlier.calls), grouped(earlier.failed));

@@ -254,7 +254,6 @@ fn dropped(msg: Msg) -> Option<Msg> {
     }
 }
 
-/// What an event says about where the operator looks.
 pub(super) fn focus(event: &Event) -> Option<Focus> {
     match event {
         Event::FocusGained => Some(Focus::Here),
@@ -263,7 +262,6 @@ pub(super) fn focus(event: &Event) -> Option<Focus> {
     }
 }
 
-/// What an event of the terminal means to the console.
 pub(super) fn message(event: Event) -> Option<Msg> {
     match event {
         Event::Key(key) if key.kind == KeyEventKind::Release => None,

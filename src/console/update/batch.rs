@@ -130,12 +130,10 @@ pub(super) fn go(model: &mut Model, action: Action) {
     });
 }
 
-/// `space`: ticks a call, or takes its tick back, and goes on to the next.
 pub(super) fn tick(model: &mut Model) {
     change(model, |batch, page, _| batch.tick(page));
 }
 
-/// `*`: ticks every call; where all are, none.
 pub(super) fn tick_all(model: &mut Model) {
     change(model, |batch, _, _| batch.tick_all());
 }

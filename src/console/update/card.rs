@@ -277,7 +277,6 @@ pub(super) fn edited(model: &mut Model, armed: Armed, outcome: Edit) {
     model.todo.push(Command::Drain);
 }
 
-/// Arguments must be one JSON object.
 fn object(text: &str) -> Result<(), String> {
     match serde_json::from_str::<Value>(text) {
         Ok(Value::Object(_)) => Ok(()),

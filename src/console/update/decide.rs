@@ -168,7 +168,6 @@ pub(super) fn armed(model: &mut Model) -> Option<Armed> {
     }
 }
 
-/// Says why no key acts on the selected call now.
 pub(super) fn tell_unarmed(model: &mut Model, why: Unarmed) {
     // If a call ended without an operator's decision, keys go to the next one that waits, and decide nothing until that
     // was on screen. A call that another operator decided stays selected, because its card says who.

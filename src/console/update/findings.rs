@@ -168,7 +168,6 @@ fn put<T>(attempt: &mut Attempt<T>, found: Arc<T>, examined: Examined) {
     (attempt.found, attempt.examined) = (Some(found), examined);
 }
 
-/// Leaves each call one row of those that are here.
 fn one_row_a_call(window: &mut Window) {
     let mut calls = CallRows::default();
     let mut rows: VecDeque<Line> = VecDeque::with_capacity(window.lines.len());

@@ -151,7 +151,6 @@ fn logged(server: &str, tool: &str, counted: &ToolTally<Histogram>) -> ToolLine 
     }
 }
 
-/// Adds the place of a tool's pin, and what only the pin says.
 fn remembered(line: &mut ToolLine, at: usize, pinned: &PinnedTool) {
     line.subject = Subject::Pinned(at);
     line.version = Some(pinned.version);

@@ -106,7 +106,6 @@ pub(super) fn found(model: &mut Model, seq: u64, call: Result<Box<PastCall>, Str
     }
 }
 
-/// Says why no rule can be made from the call.
 pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
 }
@@ -146,7 +145,6 @@ pub(super) fn choose(model: &mut Model, action: Action) {
     }
 }
 
-/// A letter: the rule of that scope.
 pub(super) fn scope(model: &mut Model, key: Key) {
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let Key::Char(letter) = key else { return };
@@ -163,7 +161,6 @@ pub(super) fn scope(model: &mut Model, key: Key) {
     }
 }
 
-/// A digit of the number of minutes or calls.
 pub(super) fn number(model: &mut Model, key: Key) {
     let Some(Overlay::Rule(rule)) = &mut model.overlay else { return };
     let digit = if let Key::Char(c) = key { c.to_digit(10) } else { None };

@@ -15,7 +15,6 @@ use crate::text::row::{Row, Tone, foreign, key, quiet, strong, warn};
 use crate::text::time;
 use crate::wire::number::{counted, grouped};
 
-/// The rows of the list, and which of them is selected.
 pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
     if area.height == 0 {
         return (Vec::new(), None);
@@ -114,7 +113,6 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
     }
 }
 
-/// Widths of the columns that a screen's width or the calls on it decide.
 struct Widths {
     first: usize,
     column: FirstColumn,
@@ -130,7 +128,6 @@ enum FirstColumn {
     Server(NameColumn),
 }
 
-/// The rows of a short queue.
 const SHORT: usize = 200;
 /// Marker, risk and the gap behind it.
 const LEADING: usize = 2 + risk::WIDEST + 1;
@@ -195,7 +192,6 @@ impl Widths {
         columns.left(if self.tool.width > 0 { 2 } else { 1 }, self.about, "").rest(0)
     }
 
-    /// What each of these rows says its call is about.
     fn tellings(&self, shown: &[Group<'_>]) -> Vec<Row> {
         let room = |group: &Group<'_>| self.about.saturating_sub(times(group, self.about).width());
         apart(&shown.iter().map(|group| (group.lead, room(group))).collect::<Vec<_>>())

@@ -57,7 +57,6 @@ impl LogReader {
         Ok(())
     }
 
-    /// Takes the counts that the last console noted, where this one has none.
     pub(super) fn load_counts(&mut self) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
         if self.counts.upto > 0 {
@@ -71,7 +70,6 @@ impl LogReader {
         }
     }
 
-    /// Notes the counts for the next console, now and then.
     pub(super) fn save_counts(&mut self, over: bool) {
         let (Some(reader), Some(index)) = (&self.reader, &self.index) else { return };
         let news = self.counts.upto.saturating_sub(self.remembered);
