@@ -48,7 +48,6 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// What to do.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Wraps a server: `mcp-approve wrap -- CMD` is `mcp-approve -- CMD`
@@ -163,7 +162,6 @@ In a file that has changed, it restores only the servers' command lines and keep
     DemoConsole,
 }
 
-/// What to do with signers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum SignersCommand {
     /// Lists who may sign verdicts, and what each key is worth
@@ -175,7 +173,6 @@ pub enum SignersCommand {
     Test(SignersTestOptions),
 }
 
-/// Which key to try to sign with.
 #[derive(Clone, Debug, Args)]
 pub struct SignersTestOptions {
     /// The public key to sign with; without it, the first in the list that is yours
@@ -183,7 +180,6 @@ pub struct SignersTestOptions {
     pub key: Option<PathBuf>,
 }
 
-/// What to do with tools.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ToolsCommand {
     /// Lists every tool ever seen
@@ -235,7 +231,6 @@ Example:
     Classify(ClassifyOptions),
 }
 
-/// What to classify, and how.
 #[derive(Clone, Debug, Args)]
 pub struct ClassifyOptions {
     /// The list; `-` reads it from stdin
@@ -252,7 +247,6 @@ pub struct ClassifyOptions {
     pub json: bool,
 }
 
-/// How rows are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub struct Output {
     /// Print one JSON array
@@ -266,7 +260,6 @@ pub struct Output {
     pub limit: Option<usize>,
 }
 
-/// Which tools to list.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ToolsListOptions {
     /// Only those of this server: its name, or the beginning of its fingerprint
@@ -278,7 +271,6 @@ pub struct ToolsListOptions {
     pub output: Output,
 }
 
-/// Which tool to show.
 #[derive(Clone, Debug, Args)]
 pub struct ToolsShowOptions {
     /// The tool, or its server and the tool
@@ -288,7 +280,6 @@ pub struct ToolsShowOptions {
     pub output: Output,
 }
 
-/// What to search for.
 #[derive(Clone, Debug, Args)]
 pub struct ToolsSearchOptions {
     /// What the tool should do, in words
@@ -310,7 +301,6 @@ pub struct ToolsSearchOptions {
     pub list: ToolsListOptions,
 }
 
-/// A badge to choose by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum BadgeChoice {
     Pure,
@@ -319,7 +309,6 @@ pub enum BadgeChoice {
     Mutates,
 }
 
-/// What to review.
 #[derive(Clone, Debug, Args)]
 pub struct ToolsReviewOptions {
     /// Only this server and its tools
@@ -344,7 +333,6 @@ pub struct ToolsReviewOptions {
     pub output: Output,
 }
 
-/// What to take back.
 #[derive(Clone, Debug, Args)]
 pub struct ToolsForgetOptions {
     /// The tool, or its server and the tool
@@ -358,7 +346,6 @@ pub struct ToolsForgetOptions {
     pub line: Vec<String>,
 }
 
-/// What to pin.
 #[derive(Clone, Debug, Args)]
 pub struct ToolsPinOptions {
     #[arg(value_name = "SERVER")]
@@ -374,7 +361,6 @@ pub struct ToolsPinOptions {
     pub remove: bool,
 }
 
-/// What a tool is said to be.
 #[derive(Clone, Copy, Debug)]
 pub enum PinChoice {
     Whole(Identity),
@@ -393,7 +379,6 @@ impl std::str::FromStr for PinChoice {
     }
 }
 
-/// How doctor reports.
 #[derive(Clone, Debug, Args)]
 pub struct DoctorOptions {
     /// Print one JSON array

@@ -1,6 +1,5 @@
-//! `mcp-approve demo`: a real server, a scripted agent and the console together in a temporary folder. All are processes of this
-//! very binary, started as a host would start them: `demo-agent -- mcp-approve -- mcp-approve demo-server`. Nothing is
-//! simulated but the agent's wishes.
+//! `mcp-approve demo`: a real server, a scripted agent and the console in a temporary folder, all processes of this binary,
+//! started as a host would: `demo-agent -- mcp-approve -- mcp-approve demo-server`. Only the agent's wishes are simulated.
 
 mod agent;
 mod server;
@@ -33,8 +32,7 @@ To put it in front of the servers that your agent uses already:
 and open the console in any terminal:
     mcp-approve";
 
-/// Plays the demo from start to closing summary, in a folder of its own below `home` or where temporary files go;
-/// everything it started has ended when it returns.
+/// Plays the demo to its closing summary in a folder below `home`; everything it started has ended when it returns.
 pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
     if !console::is_here() {
         return Err(Error::wrong(
@@ -87,8 +85,7 @@ fn private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Starts the agent over the wrapped server, in a process group of its own: the terminal's ^C is not for it. It leaves when
-/// its stdin ends, so also when this process dies.
+/// Starts the agent in a process group of its own: the terminal's ^C is not for it. It leaves when its stdin ends.
 fn start(root: &Path, work: &Path) -> io::Result<Child> {
     let me = std::env::current_exe()?;
     Command::new(&me)

@@ -67,13 +67,11 @@ pub enum Error {
     Search(#[from] Meaningless),
     #[error("nothing in the audit log is called {0}")]
     NotInLog(String),
-    /// The wrapped server's program.
     #[error(transparent)]
     CannotRun(SpawnError),
     /// The bridge to a server's URL.
     #[error("{0}")]
     NoBridge(SpawnError),
-    /// Something below a command failed: what it was doing, because of what, and what to do next.
     #[error("{what}: {cause}")]
     Failed { what: String, cause: Box<dyn std::error::Error + Send + Sync>, hint: String },
     #[error("the output could not be written: {0}")]
@@ -96,7 +94,6 @@ impl Error {
         Self::Failed { what: what.into(), cause: cause.into(), hint: hint.into() }
     }
 
-    /// What to do next; `None` where the text says it already.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Usage(_) | Self::Unheard => None,

@@ -1,5 +1,4 @@
-//! `mcp-approve help`: the topics of the reference, each a file of `assets/help/`, and the help of a command. A topic is the small
-//! part of Markdown that topics are written in, laid out for a width.
+//! `mcp-approve help`: the topics of `assets/help/`, laid out from the small part of Markdown they use; a command's help.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _, Write};
@@ -47,7 +46,6 @@ pub(super) fn run(words: &[String], out: &mut dyn Write) -> Result<(), Error> {
     }
 }
 
-/// A topic's whole text. The table of keys is made from the keymap.
 pub fn topic(name: &str) -> Option<String> {
     let (_, text) = TOPICS.iter().find(|(known, _)| *known == name)?;
     Some(text.replace("<!-- keys -->\n", &keymap::markdown()))
@@ -231,7 +229,6 @@ fn wrap(text: &str, width: usize, ink: Ink) -> Vec<String> {
     lines
 }
 
-/// How wide a text is once its marks are drawn.
 fn measure(text: &str, ink: Ink) -> usize {
     let text = text.replace("**", "");
     text.width() - if ink == Ink::Bold { text.matches('`').count() } else { 0 }

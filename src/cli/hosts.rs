@@ -101,8 +101,7 @@ pub(super) fn reach(Here { places, now }: Here<'_>) -> Result<BTreeMap<String, S
     Ok(reach)
 }
 
-/// The name that rules have for a server: what its wrapper is given, or makes of its command line; for one that is not
-/// wrapped, the name that `install` would give it.
+/// The name in rules: what its wrapper is given or makes of its command line; unwrapped, what `install` would give it.
 pub(super) fn known_as(one: &Listed) -> String {
     match &one.wrapping {
         Some(wrapping) => match wrapping.option("--name") {
@@ -260,8 +259,7 @@ pub(super) fn otherwise(policy: &Policy) -> Vec<Warning> {
     warnings
 }
 
-/// How hosts write a server's name before its tools: as it is, or with `_` for all but letters and digits, with or
-/// without `-`.
+/// How hosts write a server's name before its tools: as it is, or `_` for all but letters and digits, perhaps but `-`.
 fn spellings(key: &str) -> [String; 3] {
     let with = |kept: &str| -> String {
         key.chars().map(|c| if c.is_ascii_alphanumeric() || kept.contains(c) { c } else { '_' }).collect()

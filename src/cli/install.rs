@@ -1,5 +1,4 @@
-//! `mcp-approve install` and `uninstall`: wraps the servers in hosts' files, and takes that back. Owns what is said of it;
-//! how a file is changed is `hosts`' business.
+//! `mcp-approve install` and `uninstall`: what is said of them; how a file is changed is `hosts`' business.
 
 pub mod choose;
 

@@ -168,7 +168,6 @@ fn numbers(records: &[Record]) -> impl Iterator<Item = u64> {
     records.iter().map(|record| u64::try_from(record.seq).unwrap_or(0))
 }
 
-/// Warns of those records that were changed after they were written, or do not follow from the one before.
 fn warn_of_changes(
     reader: &Reader,
     numbers: impl Iterator<Item = u64>,

@@ -1,5 +1,4 @@
-//! How commands print: local time or UTC, how wide, in colours or not, through a pager or not, as git does it; JSON rows; and
-//! foreign text, which every text of a record, a definition or a file is, made visible first, in JSON escaped.
+//! How commands print: times, width, colours, a pager, as git does it; JSON rows; and foreign text, made visible first.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -162,7 +161,6 @@ pub(super) enum First {
     Newest,
 }
 
-/// Runs a command whose output may be longer than the screen: at a terminal it goes through the pager.
 pub(super) fn paged(
     options: LookOptions,
     first: First,
@@ -245,7 +243,6 @@ pub(super) fn json_object(mut object: Value, out: &mut dyn Write) -> io::Result<
     writeln!(out, "{}", pretty(&object))
 }
 
-/// A JSON object's text with its version, every character in it visible.
 pub(super) fn versioned(object: &str) -> String {
     match object.strip_prefix('{') {
         Some(rest) if rest != "}" => visible_json(&format!("{{{VERSION},{rest}")),

@@ -1,5 +1,4 @@
-//! Lists of tools as commands take them: from a file, or from the answer of a server that is started, asked for every page and
-//! ended; and the program behind either, which reads and writes JSON, one value a line. Calls no tool, judges none.
+//! Lists of tools, from a file or a server that is started for it; and the program behind it, one JSON value a line.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -49,8 +48,7 @@ pub fn text(file: &Path) -> Result<String, Error> {
     Ok(text)
 }
 
-/// The definitions in a JSON-RPC `tools/list` response, an object with `tools`, or an array; and the server's name where the
-/// text has it.
+/// Of a `tools/list` response, an object with `tools`, or an array; and the server's name where the text has it.
 pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools> {
     let read = serde_json::from_str(text);
     let mut input: Value = read.map_err(|error| NotTools(format!("this is not JSON: {error}")))?;
@@ -67,8 +65,7 @@ pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools>
 }
 
 impl Manifest {
-    /// Reads the manifest in a file. It is named after the file where it does not say its server's name; entries without a
-    /// name are left out, since no call can name them.
+    /// Named after the file where it does not name its server; entries without a name are left out: no call can name them.
     pub fn of_file(file: &Path) -> Result<Self, Error> {
         let (name, definitions) = definitions(&text(file)?).map_err(|error| {
             Error::wrong(
@@ -87,7 +84,6 @@ const MOST_PAGES: usize = 1_000;
 /// How long a line of the server may be, in bytes.
 const LONGEST_LINE: u64 = 64 << 20;
 
-/// Starts the command and reads its tools. Its stderr is ours.
 pub fn of_server(command: &[OsString]) -> Result<Manifest, Error> {
     let mut server = Server::start(command)?;
     let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},

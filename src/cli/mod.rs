@@ -42,7 +42,6 @@ use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::PolicyPlace;
 use crate::policy::reading::nearest;
 
-/// Runs the command line `args`, the program's name first. Results go to `out`.
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {
     let args: Vec<OsString> = args.into_iter().collect();
     let parsed = Cli::command().try_get_matches_from(&args).and_then(|found| {
@@ -86,8 +85,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exi
     })
 }
 
-/// Whether a command's lines are printed whole, however narrow the terminal: they are a program's text, or `--wide`
-/// rows.
+/// Whether lines are printed whole, however narrow the terminal: they are a program's text, or `--wide` rows.
 fn keeps_lines(command: &Command) -> bool {
     match command {
         Command::Completions { .. }

@@ -44,7 +44,6 @@ impl Write for Prose<'_> {
     }
 }
 
-/// A text with its lines broken between words where they are wider than that.
 pub fn broken(text: &str, columns: usize) -> String {
     text.split_inclusive('\n')
         .map(|line| if width(line) <= columns { line.into() } else { line_of(line, columns) })
@@ -92,8 +91,7 @@ fn hang(line: &str) -> usize {
     found.unwrap_or(indent + 2)
 }
 
-/// The units of a line that are never broken: words, `commands`, and a command after a colon; an empty one for each
-/// extra blank.
+/// What is never broken: words, `commands`, a command after a colon; an empty one stands for each extra blank.
 fn units(line: &str) -> Vec<&str> {
     let (mut units, mut from, mut quoted) = (Vec::new(), 0, false);
     for (at, letter) in line.char_indices() {

@@ -1,5 +1,4 @@
-//! `mcp-approve waiting`: what waits for a decision, on one line, for status bars and prompts. Decides nothing, and counts as
-//! no console.
+//! `mcp-approve waiting`: what waits, on one line for status bars and prompts. Decides nothing, and counts as no console.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;

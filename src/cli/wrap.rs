@@ -183,8 +183,7 @@ pub(super) fn run(options: &WrapOptions, places: &Places) -> Exit {
     }
     match ended {
         Ok(code) => {
-            // mcp-remote reports its failure in a page of its own words. Exit codes of 128 and more mean a signal, not
-            // a failure.
+            // mcp-remote reports its failure in its own words. Exit codes of 128 and more mean a signal, not a failure.
             if remote && (1..128).contains(&code) {
                 crate::interpose::notice::say(
                     "the bridge to the server has failed, for the reason above: check the URL, and that the server is up",

@@ -60,7 +60,6 @@ pub struct Binding {
     /// One or two words for the footer.
     pub name: &'static str,
     pub places: &'static [Place],
-    /// One sentence for help.
     pub help: &'static str,
 }
 
@@ -320,7 +319,6 @@ impl Keys {
         if conflicts.is_empty() { Ok(keys) } else { Err(conflicts) }
     }
 
-    /// What a key does at a place; `None` where it does nothing.
     pub fn action(&self, key: Key, place: Place) -> Option<Action> {
         BINDINGS
             .iter()
@@ -430,7 +428,6 @@ pub fn markdown() -> String {
     out
 }
 
-/// Where a key works: all screens, or all lists, in one word.
 fn place_names(places: &[Place]) -> Vec<&'static str> {
     let groups = [("every screen", SCREENS), ("every list", LISTS)];
     let all = |group: &[Place]| group.iter().all(|place| places.contains(place));

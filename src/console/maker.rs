@@ -28,6 +28,7 @@ use crate::text::time;
 
 /// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;
+
 struct Source<'a> {
     tool: &'a str,
     ticket: &'a str,
@@ -60,7 +61,6 @@ pub fn choices(
     Ok(offered(&source, &proposals, waiting, now))
 }
 
-/// The same for a call of the log.
 pub fn of_past(call: &PastCall, waiting: &[&Snapshot], roots: &Roots, now: i64) -> Result<Vec<Choice>, String> {
     let mut proposals = proposals(&call.question(None), roots).map_err(|why| why.to_string())?;
     // A secret that the log does not hold cannot be written into a rule.
@@ -186,7 +186,6 @@ fn condition(proposal: &Proposal) -> Option<String> {
     }
 }
 
-/// The key that goes to a rule in the panel, and what it chooses.
 fn letter(scope: &Scope, decision: Decision) -> (char, &'static str) {
     match (decision, scope) {
         (Decision::Ask | Decision::Deny, _) => ('n', "never"),

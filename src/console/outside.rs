@@ -1,5 +1,4 @@
-//! What the console needs of the world beside its terminal: files, the clock, the operator's editor on a private file, how to
-//! notify, what colours suit.
+//! What the console needs of the world beside its terminal: files, clock, the editor on a private file, notices, colours.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -43,7 +42,6 @@ pub fn editor() -> String {
     named("VISUAL").or_else(|| named("EDITOR")).unwrap_or_else(|| "vi".to_owned())
 }
 
-/// Runs an editor, with its options, on a file.
 pub fn run_editor(editor: &str, file: &Path) -> std::io::Result<ExitStatus> {
     // A shell splits $EDITOR as every other program does; the file's name is an argument, not part of the command.
     Command::new("sh").arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file).status()
@@ -105,8 +103,7 @@ impl Drop for Draft {
     }
 }
 
-/// The theme. If none was chosen: no colours if the environment wants none (<https://no-color.org>), otherwise what
-/// suits the terminal's background, if the terminal names it.
+/// If none was chosen: none under NO_COLOR (<https://no-color.org>), else what suits the background, if that is told.
 pub(super) fn palette(theme: Choice<Palette>) -> Palette {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // `15;0`: foreground and background, as rxvt, konsole and others set it.
@@ -119,8 +116,7 @@ pub(super) fn palette(theme: Choice<Palette>) -> Palette {
     }
 }
 
-/// How a notice is asked for, and what is wrong with the operator's wish. No terminal is asked in two ways, because
-/// some would show the notice twice.
+/// How to notify, and what is wrong with the wish. No terminal is asked in two ways: some would show the notice twice.
 pub(super) fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
     let is = |name: &str, words: &[&str]| {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))

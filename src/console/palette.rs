@@ -1,5 +1,4 @@
-//! The table of keys as a person reads it: the help screen, and the commands behind `:`, which are the keys and a few commands
-//! without one, found by their letters. Runs nothing.
+//! The table of keys as a person reads it: the help screen, and the commands behind `:`. Runs nothing.
 
 use ratatui::layout::Rect;
 
@@ -126,8 +125,7 @@ fn score(name: &str, text: &str) -> Option<i32> {
     Some(score * 8 - i32::try_from(name.len().min(100)).unwrap_or(0))
 }
 
-/// Whether each word of `text` begins a word of this sentence: scattered letters are in every sentence, and Enter would
-/// run a command that was not typed.
+/// Whether each word begins a word of the sentence: scattered letters are in every one, and Enter would run it.
 fn mentions(help: &str, text: &str) -> bool {
     let words = |text: &str| text.to_lowercase().split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let said = words(help);

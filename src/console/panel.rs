@@ -1,7 +1,5 @@
-//! What is above and below every screen: banners, the note, and the question at the bottom (is a dangerous approval
-//! meant, why is a call denied, what is wrong with an edit).
-//!
-//! These rows are needed for drawing and, by their number, for placing everything else.
+//! What is above and below every screen: banners, the note, the question at the bottom. These rows are drawn and, by their
+//! number, place everything else.
 
 use super::card::{Anchor, Fold};
 use super::model::{Armed, LostFate, Model, Overlay, Process, Reading, Screen, Seen, Tour};
@@ -49,8 +47,7 @@ impl Model {
         ours(" ").joined(row).hung(width, 1)
     }
 
-    /// What a key would fold or unfold: the container chosen last, if it is on screen; otherwise the first folded one
-    /// there, otherwise the first one.
+    /// What a key would fold: the container chosen last, if it is on screen; else the first folded one there, or the first.
     pub fn fold_cursor(&self) -> Option<Anchor> {
         let anchors = self.card.laid.as_ref()?.anchors(self.card.scroll, self.card_rows());
         let chosen = anchors.iter().find(|anchor| Some(anchor.at) == self.card.fold_at);
@@ -194,7 +191,6 @@ fn choices(model: &Model, text: &str, at: usize, width: usize) -> Vec<Row> {
     rows
 }
 
-/// Whether the lines for a first look are on screen.
 pub fn shows_tour(model: &Model) -> bool {
     model.settings.tour == Tour::Shown && model.screen == Screen::Queue && model.size.1 >= 16
 }
@@ -284,7 +280,6 @@ impl Model {
         rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
     }
 
-    /// The calls that were lost with their wrapper, and the key that dismisses the line.
     fn lost_calls(&self) -> Option<Row> {
         const NAMED: usize = 2;
         let servers = self.lost.iter().fold(Vec::new(), |mut names, one| {

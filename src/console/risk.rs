@@ -10,7 +10,6 @@ use crate::text::row::{Run, Tone};
 /// The degrees, ordered: the most dangerous is the maximum. Each has a shape of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Degree {
-    /// It only reads.
     Reads,
     /// It probably reads.
     Likely,

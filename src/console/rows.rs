@@ -1,5 +1,4 @@
-//! What screens are made of, for drawing and for scrolling alike: their areas, section headings on a line, entries with a
-//! label, a title with something at its right end; and the words that several screens share.
+//! What screens are made of: areas, captions, labelled entries, titles with a right end; and the words that several share.
 
 use ratatui::layout::Rect;
 
@@ -99,7 +98,6 @@ pub fn ends(left: Row, right: Row, width: usize) -> Row {
     left.ours(" ".repeat(width - used)).joined(right)
 }
 
-/// How much is below the screen, if anything is.
 pub fn below(rows: usize) -> Row {
     match rows {
         0 => Row::default(),
@@ -166,7 +164,6 @@ const SIDE_BY_SIDE: u16 = 110;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heights {
     pub banners: u16,
-    /// Of the row about the servers.
     pub strip: u16,
     /// Of the queue with its title, if there is room.
     pub queue: u16,
@@ -215,8 +212,7 @@ pub fn areas(size: (u16, u16), arrangement: Arrangement, heights: Heights) -> Ar
     areas
 }
 
-/// Where a screen beside Waiting shows its list and the sheet of the selected line: side by side or, without a divider,
-/// each on the whole area.
+/// Where a list and its selected line's sheet are: side by side or, without a divider, each on the whole area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sides {
     pub list: Rect,

@@ -1,5 +1,4 @@
-//! Opens the console with settings from the operator's files, the terminal and the environment; and the shell around model,
-//! update and view: the terminal, the keyboard, the editor, the key that signs, the link's messages. Decides nothing.
+//! The shell around model, update and view: settings, terminal, keyboard, editor, the key that signs, link. Decides nothing.
 
 mod terminal;
 
@@ -166,7 +165,6 @@ struct Loop<'a> {
     titled: Option<usize>,
     desktop: Desktop,
     focus: Focus,
-    /// It shows one page, and ends with it.
     is_page: bool,
 }
 

@@ -30,7 +30,6 @@ pub enum Choice<T> {
     Chosen(T),
 }
 
-/// How a desktop notice is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// Not at all: there is only the bell.
@@ -50,8 +49,7 @@ pub enum Pointer {
 
 const KEYS: &[&str] = &["theme", "quiet", "notice", "mouse", "confirm", "keys"];
 
-/// Reads `[console]`, with the default in place of anything wrong there. Also returns every problem in the whole file,
-/// with its line: a wrapper that cannot start tells only its host.
+/// The default in place of what is wrong; and every problem of the whole file: a wrapper that cannot start tells only its host.
 pub fn load(places: &Places) -> (ConsoleSettings, Vec<String>) {
     let path = places.config_file();
     if path.symlink_metadata().is_err() {

@@ -1,5 +1,4 @@
-//! Changes the model: a message goes in, commands come out. Pure; time is an argument. What each key does, wherever the
-//! operator is, is said here; what it does there, in the files of the screens.
+//! Changes the model: a message goes in, commands come out. Pure; time is an argument. Says what each key does where.
 
 mod batch;
 mod browse;

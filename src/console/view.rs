@@ -46,10 +46,8 @@ pub fn view(model: &Model, frame: &mut Frame<'_>) {
     paint.rows(areas.footer, footer::rows(model, areas.footer.width));
 }
 
-/// Prints one row, cluster by cluster.
-///
-/// Not through ratatui's `Line`: it places a span by the width of the whole text before it, which for some scripts is
-/// less than what its clusters take, so that the next span would cover the last of them.
+/// Cluster by cluster. Not through ratatui's `Line`: it places a span by the width of the whole text before it, for some
+/// scripts less than what its clusters take, so that the next span would cover the last of them.
 pub fn print(row: &Row, palette: Palette, area: Rect, buffer: &mut Buffer) {
     let area = area.intersection(buffer.area);
     let mut x = area.x;

@@ -135,7 +135,6 @@ pub struct Page {
     pub lines: Vec<Line>,
     /// How far the search has come: records from here on in its direction were not read.
     pub searched: u64,
-    /// The number of the newest record.
     pub newest: u64,
     pub progress: Progress,
 }

@@ -1,7 +1,5 @@
-//! The thread that reads the log and the policy for the screens, a slice at a time, so that the newest question comes first.
-//!
-//! It opens the log for reading only, and holds no reading transaction from one slice to the next: writers never wait
-//! for a screen.
+//! The thread that reads log and policy for the screens, a slice at a time, so that the newest question comes first. It opens
+//! the log for reading only, and holds no transaction from slice to slice: writers never wait for a screen.
 
 mod filling;
 mod search;
@@ -222,7 +220,6 @@ impl LogReader {
         Ok(())
     }
 
-    /// Opens the log that is in its place now.
     fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;

@@ -1,5 +1,4 @@
-//! What an operator looks up, tries and settles, whether in the console or by a command: the log, the rules, what is
-//! remembered of tools. Everything is returned as values; nothing here draws or prints.
+//! What an operator looks up, tries and settles, in the console or by a command, as values. Draws and prints nothing.
 
 mod footprint;
 pub mod found;
@@ -21,7 +20,6 @@ use crate::home::places::Places;
 #[derive(Clone, Debug)]
 pub struct Sources {
     pub log: PathBuf,
-    /// The operator's files: policies, pins, whether the tour was seen.
     pub places: Places,
     /// Milliseconds since 1970.
     pub now: fn() -> i64,

@@ -31,8 +31,7 @@ impl PinReader {
         Self { places, store: None, generation: None, last: None, tools: Vec::new(), paged: None }
     }
 
-    /// Everything that is remembered; `None` where it is as it was read last.
-    /// `now` is milliseconds since 1970, UTC.
+    /// `None` where it is as it was read last. `now` is milliseconds since 1970, UTC.
     pub(super) fn read(&mut self, now: i64) -> Result<Option<PinBook>, String> {
         self.look(now).map_err(|error| {
             (self.store, self.last) = (None, None);

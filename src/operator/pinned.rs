@@ -1,5 +1,4 @@
-//! What is remembered of servers' tools and programs between sessions, and what an operator settles of it: plain data
-//! between the Tools screen and the code that keeps the pins. Every text in it is foreign.
+//! What is remembered of servers' tools and programs, and what an operator settles of it: plain data. Its text is foreign.
 
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::{Badge, Mutability};
@@ -59,7 +58,6 @@ pub struct PinnedProgram {
 /// A definition as it was on show, so that what changed since is not settled with it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shown {
-    /// The digest of the server's command line, 64 hex characters.
     pub fingerprint: String,
     pub tool: String,
     pub latest: Digest,

@@ -1,5 +1,4 @@
-//! A record on one line: when, what happened, by whom, with which tool, to what target. The Log screen and the command
-//! line show the same row. In little room, every other column shrinks before the target does.
+//! A record on one line, the same on the Log screen and the command line. In little room, the target shrinks last.
 
 use super::found::Line;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};

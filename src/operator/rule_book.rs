@@ -1,6 +1,5 @@
-//! The policy files as they are now: their rules with warnings, for the console's screen, the policy that is tried on past
-//! calls, and what the console changes of the operator's own file, the way `rules` does: locked, checked, written whole, with
-//! an undo. Every error of a change is a sentence for the screen.
+//! The policy files as they are now: their rules with warnings, the policy that is tried, and changes of the operator's own
+//! file as `rules` makes them: locked, checked, written whole, with an undo. Every error is a sentence for the screen.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +20,7 @@ use crate::policy::parse;
 use crate::policy::rule::{Decision, Layer, Pending, Policy, Rule};
 use crate::signing::grade::Needs;
 
-/// Reads every file as it is now; where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since
-/// 1970, UTC.
+/// Where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {
     match config::policies(places) {
         Ok(files) => {
@@ -219,8 +217,7 @@ pub fn text(places: &Places, id: &str) -> Result<String, String> {
     edit::rule(&text.unwrap_or_default(), id).map_err(|error| error.to_string())
 }
 
-/// Changes a rule or undoes the last change, and returns what was done. What only tightens holds at once; what loosens
-/// waits to be accepted, so a forged note of an undo opens nothing.
+/// What only tightens holds at once; what loosens waits to be accepted, so a forged note of an undo opens nothing.
 pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);

@@ -1,5 +1,4 @@
-//! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept. Reads
-//! no pin for a screen.
+//! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept.
 
 use crate::home::agreed::{self, AgreedError, RecordError, record};
 use crate::home::places::Places;

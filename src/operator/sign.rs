@@ -1,5 +1,4 @@
-//! Has ssh-keygen sign a statement with the operator's own key: which key, with what environment, and how to stop it. Checks
-//! nothing: the wrapper does.
+//! Has ssh-keygen sign with the operator's own key: which key, in what environment, how to stop it. Checks nothing.
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
@@ -53,8 +52,7 @@ pub enum SignError {
     NoSignature,
 }
 
-/// The keys of the list that may sign in a namespace at a moment, those with a file of the operator's first. `folder` has the
-/// public files, usually `~/.ssh`.
+/// The keys of the list that may sign at a moment, those with a public file in `folder` (usually `~/.ssh`) first.
 pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> Vec<OwnKey> {
     let files = public_files(folder);
     let usable = |entry: &Entry| {
@@ -72,7 +70,6 @@ pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> 
 /// How long a signature counts after it was asked for, in milliseconds: a touch may take a while.
 const VALIDITY: i64 = 5 * 60_000;
 
-/// A statement that is ready to be signed, with the key that signs it.
 #[derive(Clone, Debug)]
 pub struct ToSign {
     pub key: OwnKey,
@@ -124,8 +121,7 @@ fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String
     }
 }
 
-/// One approval of these cards, as the console shows them, to be signed with a key. `None` where one of them asks for no signature,
-/// or there is none.
+/// One approval of these cards, to be signed; `None` where one of them asks for no signature, or there is none.
 pub fn approval(
     Sources { log, now, .. }: &Sources,
     cards: &[&Snapshot],

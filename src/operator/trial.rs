@@ -1,7 +1,5 @@
-//! The thread that tries rules and policies on the calls of the log: neither the screen nor the log reader waits for it.
-//!
-//! It opens the log for reading only, reads it a slice at a time, the newest first, and stops for a newer question of
-//! the same kind; an open panel goes before suggestions.
+//! The thread that tries rules and policies on past calls. It opens the log for reading only, reads a slice at a time, newest
+//! first, and stops for a newer question of the same kind; an open panel goes before suggestions.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
@@ -183,8 +181,7 @@ impl TrialRunner {
         Ok(ending.is_continue().then_some((calls, reached)))
     }
 
-    /// Reads the calls of the log, the newest first, as long as `take` goes on counting and nothing else is wanted
-    /// first. `wanted` says whose calls are wanted, by server and tool; with `tool` they are found sooner.
+    /// The newest first, as long as `take` counts on and nothing else is wanted. With `tool`, `wanted` calls are found sooner.
     fn each_slice(
         &mut self,
         trial: &Trial,
@@ -322,7 +319,6 @@ pub fn named<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) 
 }
 
 impl Named<'_> {
-    /// The text of the rule, which ends then.
     pub fn text(&self, expires: Option<i64>) -> String {
         let note = format!("suggested: {} saved", counted(self.rule.saves.len(), "question"));
         let title = Title { id: &self.id, decision: Decision::Allow, expires, note: Some(&note) };

@@ -1,5 +1,4 @@
-//! What past calls say of a rule, of a changed policy and of what could be written: plain data between the screens and
-//! the thread that reads the log.
+//! What past calls say of a rule, a changed policy and what could be written: plain data between screens and log thread.
 
 use std::sync::Arc;
 

@@ -24,11 +24,8 @@ enum ColumnFit {
     Rest,
 }
 
-/// How wide columns become in this room: as wide as they want if there is enough. Otherwise the last ones shrink first;
-/// if all at their least are still too wide, the columns in `goes` are left out, in that order.
-///
-/// `wants` has for each column: the gap before it, its width (of its widest cell; an empty column is not shown), and
-/// its least width.
+/// As wide as they want if there is room. Otherwise the last ones shrink first; then those in `goes` are left out, in order.
+/// `wants` has of each column the gap before it, its width (an empty one is not shown) and its least width.
 pub fn fitted<const N: usize>(room: usize, wants: [(usize, usize, usize); N], goes: &[usize]) -> [usize; N] {
     let mut widths = wants.map(|(_, wants, least)| wants.min(least));
     let used = |widths: &[usize; N]| -> usize {
@@ -58,7 +55,6 @@ impl Columns {
         self.with(Column { name, gap, fit: ColumnFit::Left(width) })
     }
 
-    /// Adds a column of numbers. One without width is not shown, nor its gap.
     #[must_use]
     pub fn right(self, gap: usize, width: usize, name: &'static str) -> Self {
         self.with(Column { name, gap, fit: ColumnFit::Right(width) })
@@ -101,8 +97,7 @@ pub fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| foreign(Tone::Ours, text).width()).max().unwrap_or(0)
 }
 
-/// A column of names in which different names look different: one that is too long loses its end, or its middle or
-/// beginning if only its end differs from another name.
+/// Names that look different: one that is too long loses its end or, if only that differs, its middle or beginning.
 #[derive(Clone, Copy, Debug)]
 pub struct NameColumn {
     pub width: usize,
@@ -147,8 +142,7 @@ impl NameColumn {
 /// Fewer characters of a path after the host say nothing.
 const LEAST_PATH: usize = 6;
 
-/// The beginning of a web address, up to the end of its host and the slash behind it; `None` of any other text. A method
-/// may be before it.
+/// A web address up to the slash behind its host, perhaps with a method before it; `None` of any other text.
 fn until_host(text: &str) -> Option<&str> {
     let (before, rest) = text.split_once("://")?;
     let begins = before.rsplit(' ').next()?.bytes().all(|b| b.is_ascii_alphanumeric()) && !rest.contains([' ', '\n']);

@@ -1,5 +1,4 @@
-//! Text for a terminal before it has colours: foreign text made visible, rows of toned runs, columns, times. The console
-//! and the commands both show it; nothing here draws or prints.
+//! Text for a terminal before it has colours: foreign text made visible, toned rows, columns, times. Draws nothing.
 
 pub mod columns;
 pub mod plain;

@@ -68,7 +68,6 @@ const MOST_INDENT: usize = 32;
 /// Combining marks in a row that a letter may carry.
 const MOST_MARKS: usize = 4;
 
-/// Shows a text on one line.
 pub fn visible(text: &str) -> String {
     pieces(text).into_iter().map(|piece| piece.text).collect()
 }

@@ -14,7 +14,6 @@ pub enum Tone {
     Strong,
     /// Labels, units, sizes: present, but quiet.
     Quiet,
-    /// Foreign text that is visible.
     Foreign,
     /// An escape that stands for a foreign character.
     Escape,
@@ -83,7 +82,6 @@ impl Row {
         self.runs.iter().map(|run| run.text.as_str()).collect()
     }
 
-    /// Fills up with spaces to `width` columns.
     #[must_use]
     pub fn padded(self, width: usize) -> Self {
         let missing = width.saturating_sub(self.width());
@@ -237,7 +235,6 @@ enum Gap {
     Ink,
 }
 
-/// The end of the row that begins at `from`.
 fn next_row(from: usize, len: usize, width: usize, cell: impl Fn(usize) -> Cell) -> usize {
     let mut used = 0;
     let mut end = from;

@@ -34,8 +34,7 @@ const STORY: &str = include_str!("../../../assets/demo/story.json");
 /// How long no message must come before it begins the next errand, so that the errands' calls are seen one by one.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// How long it stays idle before it reads something: twice as long each time, up to a minute, so that the log of a demo
-/// that stays open is not all reads.
+/// Twice as long each time, up to a minute, so that the log of a demo that stays open is not all reads.
 fn idle(reads: u32) -> Duration {
     Duration::from_secs(1 << reads.min(6))
 }
@@ -105,8 +104,7 @@ pub(super) fn wait_for(process: &mut Child, limit: Duration) -> io::Result<Optio
     }
 }
 
-/// The story in the folder `work`. Files are written by their absolute paths, as most agents do: only of these the wrapper is
-/// sure what is there.
+/// Files are written by their absolute paths, as most agents do: only of these the wrapper is sure what is there.
 fn story(work: &Path) -> Result<Story, Error> {
     let work = Value::from(work.display().to_string()).to_string();
     let text = STORY.replace("\"{work}", work.strip_suffix('"').unwrap_or_default());
@@ -196,7 +194,6 @@ impl DemoAgent {
         self.ask(Some((at, step)), "tools/call", &params)
     }
 
-    /// Cancels the requests that still wait, as a host does that gives up.
     fn leave(mut self) -> io::Result<ExitCode> {
         for (id, asked) in std::mem::take(&mut self.waiting) {
             if let Some((_, step)) = asked {

@@ -1,5 +1,4 @@
-//! What the demo's server can do: twelve tools over a folder, a database (the demo's one door to SQLite) and jobs. Knows nothing
-//! of MCP; the protocol is `server`'s.
+//! The demo's twelve tools over a folder, a database (the demo's one door to SQLite) and jobs. Knows nothing of MCP.
 
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
@@ -48,7 +47,6 @@ impl Tools {
         Ok(Self { definitions, root: work.canonicalize().map_err(failed)?, events: Vec::new() })
     }
 
-    /// Runs one tool; `None` when there is none of that name.
     pub(super) fn run(&mut self, name: &str, arguments: &Value) -> Option<Value> {
         let done = self.done(name, arguments);
         let is_error = done.is_err();
@@ -195,8 +193,7 @@ fn shop<T>(work: &Path, ask: impl FnOnce(Connection) -> rusqlite::Result<T>) -> 
     opened.and_then(ask).map_err(|cause| format!("SQLite says: {cause}"))
 }
 
-/// Runs one statement and returns its rows as objects. It trusts its caller to have sent a SELECT, as many real servers do:
-/// a DELETE runs just as well.
+/// It trusts its caller to have sent a SELECT, as many real servers do: a DELETE runs just as well.
 pub(super) fn rows(work: &Path, statement: &str) -> Outcome<Vec<Value>> {
     shop(work, |shop| {
         let mut prepared = shop.prepare(statement)?;

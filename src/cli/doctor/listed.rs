@@ -1,5 +1,4 @@
-//! What `doctor` says of the servers that hosts list: which are not wrapped, and which by a program, or with options, that do
-//! not do what the operator thinks.
+//! What `doctor` says of the servers that hosts list: not wrapped, or otherwise than the operator thinks.
 
 use std::collections::BTreeMap;
 use std::path::Path;

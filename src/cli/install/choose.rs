@@ -1,5 +1,4 @@
-//! Which servers are meant, by options or picked from a numbered list at a terminal; and which file hosts are to start: an
-//! absolute path of mcp-approve that lasts. Changes nothing.
+//! Which servers are meant, by options or picked from a list; and which lasting mcp-approve hosts start. Changes nothing.
 
 use std::env;
 use std::io::Write;
@@ -201,8 +200,7 @@ fn wrong(what: String) -> Error {
     Error::wrong(what, hint)
 }
 
-/// The program's path as the PATH has it, if it does: that path stays when a package manager puts a new version
-/// elsewhere.
+/// The path as the PATH has it, if it does: that one stays when a package manager puts a new version elsewhere.
 fn lasting(program: PathBuf) -> Result<PathBuf, Error> {
     let paths = env::var_os("PATH").unwrap_or_default();
     let is_it = |one: &PathBuf| one.is_absolute() && one.canonicalize().is_ok_and(|one| one == program);

@@ -1,5 +1,4 @@
-//! `lattice caps`, `meet`, `join` and `diff`: capability sets on a terminal and as JSON; with `--from-log`, what each server was
-//! granted against what was used, by which agent, and the smallest scope that was enough.
+//! `lattice caps`, `meet`, `join` and `diff` on a terminal and as JSON; `--from-log`: what was granted against what was used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -39,7 +38,6 @@ pub(super) fn list(manifest: &Manifest, options: &CapsOptions, out: &mut dyn Wri
     done(print(&caps, &signatures(&manifest.tools), options.json, out))
 }
 
-/// Lists what two servers have in common or together, as `join` has it.
 pub(super) fn joined(options: &PairOptions, join: fn(Caps, Caps) -> Caps, out: &mut dyn Write) -> Exit {
     let (one, other) = (Manifest::of_file(&options.one)?, Manifest::of_file(&options.other)?);
     let caps = join(Caps::of_tools(&one.tools), Caps::of_tools(&other.tools));

@@ -63,8 +63,7 @@ impl ExportOptions {
     }
 }
 
-/// Writes records, the oldest first, as they are read, and verifies the whole log meanwhile: where it does not hold, the
-/// error comes after all is written.
+/// Verifies the whole log meanwhile: where it does not hold, the error comes after all is written.
 pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
     if options.verifier {
         return done(out.write_all(VERIFIER.as_bytes()));

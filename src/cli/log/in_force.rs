@@ -1,5 +1,4 @@
-//! What was in force when a call was decided, from the log itself: who made the rule and how it read, the tool's definition, and
-//! what was agreed to. Owns the wording.
+//! What was in force when a call was decided: who made the rule and how it read, the definition, what was agreed to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

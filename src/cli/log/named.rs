@@ -1,5 +1,4 @@
-//! The log opened for a command, the record or call that a person named in it; and how far long work on it has come, on a
-//! terminal's stderr, after half a second of waiting.
+//! The log opened for a command, what a person named in it, and the progress of long work, on a terminal's stderr.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
@@ -13,7 +12,6 @@ use crate::audit::store::{Reader, StoreError};
 use crate::cli::error::Error;
 use crate::cli::look::{Look, visible};
 
-/// Opens the log; `None` where there was none yet.
 pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
     match Reader::open(db)? {
         None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
@@ -62,7 +60,6 @@ pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Res
 /// A wait too short to explain.
 const DELAY: Duration = Duration::from_millis(500);
 
-/// Opens the index of this log and takes in what it lacks, as [`Index::brought_on`] does.
 pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
     with_progress("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
 }

@@ -1,5 +1,4 @@
-//! How records look on a terminal. The folder that most targets of a list lie in is written once above the list, and `./` in
-//! its rows. Owns no query.
+//! How records look on a terminal. The folder that most targets lie in is written once above the list, `./` in its rows.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -80,7 +79,6 @@ fn line(record: &Record) -> Line {
     }
 }
 
-/// A record's time: with `--wide` the whole date, otherwise without the day if it is today's.
 fn moment(line: &Line, look: Look<'_>) -> String {
     let Clock { now, offset } = look.clock;
     line.time.map_or_else(String::new, |at| match look.is_wide() {
@@ -156,7 +154,6 @@ fn indented(json: &str) -> String {
     lines.join(&format!("\n{:13}", ""))
 }
 
-/// A line of a text, hidden characters visible, with its indent.
 pub(super) fn indented_line(line: &str) -> String {
     let text = line.trim_start_matches(' ');
     format!("{}{}", " ".repeat(line.len() - text.len()), visible(text))
@@ -182,7 +179,6 @@ fn common_folder<'t>(targets: impl Iterator<Item = &'t str> + Clone) -> Option<S
     Some(best.0.to_owned())
 }
 
-/// A target with `./` for the folder, wherever a path in it lies there.
 pub(super) fn shorten(folder: &str, target: &str) -> String {
     let mut out = String::with_capacity(target.len());
     let mut from = 0;
@@ -206,8 +202,7 @@ fn paths(target: &str) -> impl Iterator<Item = (usize, &str)> {
     words.map(|(at, word)| (at, word.strip_suffix([',', ':']).unwrap_or(word))).filter(|(_, word)| word.contains('/'))
 }
 
-/// Every folder above an absolute path that is at least two names deep. Only of plain characters, so that the heading
-/// shows the reader exactly one folder.
+/// Folders above an absolute path, two names deep or more; of plain characters, so that the heading shows exactly one.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@".contains(c);
     path.match_indices('/').filter_map(move |(end, _)| path.get(..end)).filter(move |folder| {

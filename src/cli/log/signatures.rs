@@ -1,5 +1,4 @@
-//! The signatures in the log, verified again years later: each by a key that might sign when it was made, for the call and the
-//! verdict of its record.
+//! The signatures in the log, verified years later: by a key that might sign then, for its record's call and verdict.
 
 use std::ops::ControlFlow;
 use std::path::Path;

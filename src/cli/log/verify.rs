@@ -181,8 +181,7 @@ fn damage(left: &[Left]) -> Option<Damage> {
     damages.min_by_key(|damage| *damage != Damage::Changed)
 }
 
-/// What is wrong with a log of which every record was verified, in one sentence; `None` for nothing. `noted` was read before
-/// the log was.
+/// What is wrong with a wholly verified log, in one sentence; `noted` was read before the log was.
 pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader) -> Result<Option<String>, StoreError> {
     Ok(if let Some(broken) = &verified.broken {
         Some(format!("the chain is broken: {broken}"))

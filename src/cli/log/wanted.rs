@@ -47,13 +47,11 @@ fn verdict(word: &str) -> Result<VerdictWord, UnknownWord> {
     }
 }
 
-/// What decided, as lists name it too.
 fn by(word: &str) -> Result<By, UnknownWord> {
     if word == "policy" { Ok(By::Default) } else { word.parse() }
 }
 
 impl RecordsWanted {
-    /// Days and times of day are those of the `clock`.
     pub(super) fn search(&self, clock: Clock) -> Result<Search, Meaningless> {
         let search = Search::read(&self.search.join(" "), clock)?
             .with_part(Field::Server, self.server.as_ref())

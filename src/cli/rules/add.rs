@@ -1,5 +1,4 @@
-//! `rules add|import|suggest`: a rule from a call of the log, from options or from a text, shown with what it would have matched,
-//! then written; another program's permissions as rules; and rules that would have saved questions.
+//! `rules add|import|suggest`: rules from a call of the log, from options or a text, from another program, or suggested.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -234,7 +233,6 @@ pub(super) fn end(text: &str, now: i64) -> Result<Option<i64>, Error> {
     let unit = units.iter().find_map(|(unit, millis)| {
         let number: u32 = text.strip_suffix(*unit)?.parse().ok().filter(|number| *number > 0)?;
         let end = now.saturating_add(i64::from(number).saturating_mul(*millis));
-        // Whole days end with the day.
         Some(if *millis < DAY { end } else { (end.div_euclid(DAY) + 1) * DAY })
     });
     let day = || text.parse::<jiff::civil::Date>().ok()?.tomorrow().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok();

@@ -1,6 +1,5 @@
-//! `rules check|accept|remove|edit|except|undo`: every problem of the policy files that apply here; changes of rules that are
-//! there, and the way back; and what a changed policy loosens, shown and accepted. At a terminal only: an agent that runs the
-//! command accepts nothing.
+//! `rules check|accept|remove|edit|except|undo`: problems of policy files, changes and the way back, and accepting what a
+//! change loosens: at a terminal only, so an agent that runs the command accepts nothing.
 
 use std::io::Write;
 use std::path::Path;

@@ -187,8 +187,7 @@ impl Call {
         Ok(Self { server, method: None, tool, arguments: arguments.unwrap_or_default().into(), known })
     }
 
-    /// What the call is: as it was found to be then, or as a wrapper would conclude; of a definition that was given, with
-    /// the default trust.
+    /// As it was found to be then, or as a wrapper would conclude; a definition that was given has the default trust.
     fn behavior(&self) -> Behavior {
         let (definition, described) = match &self.known {
             Known::Past(call) => return call.behavior.clone(),

@@ -10,7 +10,6 @@ use crate::cli::look::LookOptions;
 use crate::policy::import::Host;
 use crate::policy::rule::Decision;
 
-/// What to do with the rules.
 #[derive(Clone, Debug, Subcommand)]
 pub enum RulesCommand {
     /// Lists the defaults and the rules
@@ -74,7 +73,6 @@ ask or deny) takes effect once you accept it, here or in the console."
     Path,
 }
 
-/// How the rules are listed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct ListOptions {
     #[command(flatten)]
@@ -84,7 +82,6 @@ pub struct ListOptions {
     pub json: bool,
 }
 
-/// A rule to add.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "From a call of the log, `--record` alone shows what a rule could cover; `--scope` chooses. \
 Conditions are written as in the file.
@@ -143,7 +140,6 @@ impl ValueEnum for Decision {
     }
 }
 
-/// Which rule to remove or to switch.
 #[derive(Clone, Debug, Args)]
 pub struct RuleOptions {
     /// The rule's id
@@ -153,7 +149,6 @@ pub struct RuleOptions {
     pub dry_run: bool,
 }
 
-/// The policy in an editor, or keys of a rule to change.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Without --set and --unset it opens the policy in $VISUAL or $EDITOR, checks what comes back, \
 and shows the change and what it means for past calls before it is written.
@@ -181,7 +176,6 @@ fn key_and_value(text: &str) -> Result<(String, String), &'static str> {
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
-/// An exception.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example:
   mcp-approve rules except no-deletes '{ arg = \"path\", under = \"~/scratch\" }'")]
@@ -195,7 +189,6 @@ pub struct ExceptOptions {
     pub dry_run: bool,
 }
 
-/// Which calls to replay, and how to report it.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Secrets are not in the log, so the decision of a rule that tests one is unknown.
 
@@ -217,7 +210,6 @@ pub struct ReplayOptions {
     pub json: bool,
 }
 
-/// What to suggest from, and what to accept.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Calls recorded with `wrap --observe` count too, if mcp-approve would have asked about them.
 
@@ -242,7 +234,6 @@ pub struct SuggestOptions {
     pub json: bool,
 }
 
-/// What to import.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Prints the rules and, as comments, what could not be carried over and why. Only rules about
 MCP tools are carried over, and they never allow more than the other program did.

@@ -1,5 +1,4 @@
-//! What is agreed to for tools and their servers, as commands list it: each line has its number; and `tools forget`, which
-//! takes it back. That only tightens, so it needs no terminal.
+//! What is agreed to, as commands list it by number; and `tools forget`: it only tightens, so it needs no terminal.
 
 use std::io::{self, Write};
 

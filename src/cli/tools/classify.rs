@@ -1,6 +1,5 @@
-//! `tools classify`: what the recogniser makes of a server's tool list, as text and JSON; with `--verify-with CMD` beside an
-//! outside classifier's view, asked over stdin and stdout. That sees only parameter names and types (the behavioral identity
-//! paper's consumer verifies, section 4.3), and decides nothing.
+//! `tools classify`: what the recogniser makes of a tool list; with `--verify-with CMD` beside an outside classifier's view,
+//! which sees only parameter names and types (the behavioral identity paper, section 4.3) and decides nothing.
 
 use std::io::{self, Write};
 use std::process::{Command, ExitCode};

@@ -1,5 +1,4 @@
-//! `mcp-approve tools review` and `tools pin`: what waits for a look, and what the operator says of it. A person settles
-//! it at a terminal; without one it is only listed.
+//! `tools review` and `tools pin`: a person settles at a terminal what waits for a look; without one it is only listed.
 
 use std::io::Write;
 use std::process::ExitCode;

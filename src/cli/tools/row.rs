@@ -87,7 +87,6 @@ pub(super) fn because(behavior: &Behavior) -> String {
     }
 }
 
-/// How a tool's calls were answered, as far back as is counted.
 #[derive(Clone, Copy)]
 pub(super) struct Answers<'t>(Option<&'t ToolTally<Exact>>);
 

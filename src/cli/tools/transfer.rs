@@ -1,5 +1,4 @@
-//! `mcp-approve tools review --export` and `--import`: what was agreed to, as a file for other machines. To import one is a
-//! review: a person chooses at a terminal.
+//! `tools review --export` and `--import`: what was agreed to, for other machines. To import is a review at a terminal.
 
 use std::collections::BTreeSet;
 use std::io::Write;

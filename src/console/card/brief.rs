@@ -1,5 +1,4 @@
-//! What must be read of a call in few rows, for a list of calls: our line on it, its warnings, what it changes, every byte
-//! of its arguments. A call that needs more than that has no brief form: its card shows it.
+//! What must be read of a call in few rows, for a list of calls. One that needs more has no brief form: its card shows it.
 
 use super::json::{Extents, Writing, is_beyond_doubles, label, members, quoted, skip_space};
 use super::preview::{self, Form};
@@ -18,7 +17,6 @@ pub struct Brief {
 /// Longer arguments are read on the card, in bytes.
 const LONGEST: usize = 4096;
 
-/// The brief form of a call; `None` where only its card can show everything that must be read.
 pub fn brief(call: &Snapshot, width: usize) -> Option<Brief> {
     let carries_more = call.original_arguments.is_some() || call.responses.is_some() || call.unknown_parts.is_some();
     let doubtful = call.arguments.split(|c: char| !c.is_ascii_digit()).any(is_beyond_doubles);

@@ -1,7 +1,5 @@
 //! Finds its way in valid JSON text without building it: where values end, how large they are, what strings say, and how
-//! one label or one small value looks on a row.
-//!
-//! Text that is not valid gives odd answers, never a panic.
+//! one label or small value looks on a row. Text that is not valid gives odd answers, never a panic.
 
 use std::borrow::Cow;
 
@@ -11,7 +9,6 @@ use crate::text::plain::{Edges, is_tame};
 use crate::text::row::{Row, Tone, ours, quiet};
 use crate::wire::number::counted;
 
-/// How a text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writing {
     Json,
@@ -24,7 +21,6 @@ impl Writing {
     }
 }
 
-/// How far a value goes and how much is in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
     /// Just behind its last byte.
@@ -46,7 +42,6 @@ pub struct Extents {
 const LARGE: usize = 4096;
 
 impl Extents {
-    /// Measures every large value of a text in one pass.
     pub fn measure(text: &str) -> Self {
         let bytes = text.as_bytes();
         let mut large = Vec::new();
@@ -177,9 +172,7 @@ pub fn said(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Where the next part of a string ends: after a line break, otherwise after about `most` bytes.
-///
-/// Returns the end of the part without and with its line break, and never cuts an escape.
+/// Where a string's next part ends, without and with its line break: at one, or after about `most` bytes; never in an escape.
 pub fn part(raw: &str, from: usize, end: usize, most: usize) -> (usize, usize) {
     let limit = (from + most).min(end);
     let mut at = from;
@@ -259,7 +252,6 @@ pub fn members<'t>(text: &'t str, extents: &Extents, object: usize) -> impl Iter
     })
 }
 
-/// The columns that an object's labels are filled up to.
 pub fn alignment(text: &str, extents: &Extents, object: usize) -> usize {
     if extents.of(text, object).entries > MOST_ALIGNED {
         return 0;

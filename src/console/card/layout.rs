@@ -1,6 +1,4 @@
-//! Lays out a foreign text row by row: a JSON value as a tree whose objects and lists fold to one line, a long text in
-//! a bordered region, broken at its own line breaks, wrapped where it is too long, cut nowhere.
-//!
+//! Lays out a foreign text row by row: a JSON value as a tree that folds, a long text in a bordered region, cut nowhere.
 //! A walk is small and can be copied, so that layout can go on from any place it has been at.
 
 use std::collections::BTreeSet;
@@ -29,7 +27,6 @@ pub struct Folds {
     turned: BTreeSet<usize>,
 }
 
-/// What is folded before the operator changes anything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Base {
     /// What is deep or long is folded.
@@ -71,7 +68,6 @@ impl Folds {
     }
 }
 
-/// What stays the same while a text is laid out.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a> {
     pub text: &'a str,
@@ -82,7 +78,6 @@ pub struct Layout<'a> {
     pub folds: &'a Folds,
 }
 
-/// Takes the rows of a layout, or only counts them.
 pub struct Sheet {
     pub made: Made,
     /// Which of the rows fold a container, counted from the first.
@@ -117,7 +112,6 @@ impl Sheet {
         }
     }
 
-    /// Takes a row that may be too long for one.
     pub fn wrapped(&mut self, row: Row, width: usize) {
         const HANG: usize = 4;
         match &mut self.made {
@@ -140,7 +134,6 @@ impl Sheet {
     }
 }
 
-/// A text that is being laid out part by part.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     form: Form,
@@ -179,9 +172,7 @@ impl Region {
         self.at >= self.end
     }
 
-    /// One part: up to the next line break, or a few thousand bytes.
-    ///
-    /// Every row is behind `indent` columns and then `bar`.
+    /// One part: up to the next line break, or a few thousand bytes. Every row is behind `indent` columns and then `bar`.
     pub fn step(&mut self, on: &Layout<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
         let room = on.width.saturating_sub(indent + width(bar)).max(1);
         let from = self.at;
@@ -299,7 +290,6 @@ impl Walk {
         matches!(self.doing, Doing::Done)
     }
 
-    /// Lays out the next few rows.
     pub fn step(&mut self, on: &Layout<'_>, sheet: &mut Sheet) {
         match self.doing {
             Doing::Done => {}
@@ -495,7 +485,6 @@ struct Within {
 }
 
 impl Within {
-    /// All of them: those in the arguments as a whole.
     fn all(list: &[String]) -> Self {
         Self { first: 0, end: list.len(), length: 0 }
     }

@@ -1,8 +1,6 @@
-//! The card: everything the operator reads about one held call, laid out once per snapshot and width.
-//!
-//! Our own words come first, then every byte of the arguments, then what the server says, framed as such. Nothing in it
-//! depends on the time, so drawing only copies rows. Of a long foreign text only visible rows are laid out: all are
-//! counted once, with marks from which to start.
+//! The card: everything the operator reads about one held call, laid out once per snapshot and width: our own words, every
+//! byte of the arguments, what the server says, framed as such. Nothing in it depends on the time, so drawing only copies
+//! rows. Of a long foreign text only visible rows are laid out: all are counted once, with marks from which to start.
 
 mod brief;
 mod json;
@@ -63,8 +61,7 @@ impl Block {
 const NARROWEST: u16 = 24;
 
 impl Card {
-    /// Lays out a card, with its arguments folded as they were, and its details as they are wanted. `offset` is the local
-    /// time's distance from UTC in seconds.
+    /// `offset` is the local time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
         let columns = usize::from(width.max(NARROWEST));
         let preview = preview::of(snapshot, preview::Form::Whole, columns);
@@ -101,7 +98,6 @@ impl Card {
         card
     }
 
-    /// Says what was decided of calls of the tool before, as `operator` reads it at this time.
     pub fn tell_before(&mut self, before: Option<&Before>, operator: &str, now: i64) {
         let width = usize::from(self.width.max(NARROWEST));
         for block in &mut self.blocks {
@@ -252,7 +248,6 @@ fn unchanged(rows: usize) -> Option<Row> {
 #[derive(Clone, Debug)]
 pub struct Paged {
     extents: Extents,
-    /// Comes before every row.
     prefix: Row,
     /// Columns of the rows without their prefix.
     width: usize,
@@ -262,7 +257,6 @@ pub struct Paged {
     folds: Folds,
     /// How many of the rows are folded containers.
     pub folded: usize,
-    /// JSON Pointers of the keys that the tool's schema does not declare, sorted.
     undeclared: Vec<String>,
 }
 

@@ -1,8 +1,5 @@
 //! What a call would do, made visible before its arguments: a file's diff, what a path hits, statements, commands, images.
-//!
-//! A preview only reads what the card carries, and says what it could not see. The arguments are below it in full. Files are
-//! foreign text; statements and commands are shown as the gate read them, which is what the badge, the queue and the log
-//! say, word by word.
+//! It says what it could not see. Files are foreign text; statements and commands are shown as the gate read them.
 
 use data_encoding::BASE64;
 use serde_json::Value;

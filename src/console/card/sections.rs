@@ -15,7 +15,6 @@ use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, war
 use crate::text::time;
 use crate::wire::number::counted;
 
-/// Whether details are shown that no decision needs: who says what the call is, the checks, digests and times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Details {
     #[default]
@@ -90,7 +89,6 @@ pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
     }
 }
 
-/// The effect in a word, and the behavioral identity, whose first field is the badge of what changes something.
 fn behavior(snapshot: &Snapshot, width: usize) -> Row {
     let identity = snapshot.identity;
     let mut row = ours(" ");

@@ -1,6 +1,5 @@
 //! What binds a key to a call: only what the last frame showed, long enough and untouched, can be decided; when keys are
-//! ignored; how soon the screen changes by itself; and several calls at once, whose list is read before `y` counts;
-//! and the word that is typed to approve a dangerous call, where config.toml asks for one.
+//! ignored; when the screen changes by itself; lists read before `y` counts; the word that approves a dangerous call.
 
 use crate::console::rows::{Areas, content_rows};
 use std::sync::Arc;
@@ -108,7 +107,6 @@ impl Model {
         same.then_some(held)
     }
 
-    /// Takes note that the frame of this size was drawn from the model as it is.
     pub(in crate::console) fn note_drawn(&mut self, size: (u16, u16), areas: &Areas) {
         if size == self.size {
             self.untouched = self.untouched.or(Some(self.now));
@@ -176,12 +174,10 @@ impl Model {
         }
     }
 
-    /// Whether `y` counts for this list.
     pub fn may(&self, batch: &Batch) -> Result<(), Unlisted> {
         batch.may(self.now, self.stood())
     }
 
-    /// Takes note of what a frame shows of a list of calls: what was read there was read.
     fn note_list_drawn(&mut self, page: usize) {
         let Some(Overlay::Batch(batch)) = &mut self.overlay else { return };
         batch.drawn(batch.top..batch.top + page, self.now);
@@ -201,7 +197,6 @@ impl Model {
 const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
 
 impl Model {
-    /// Our line on what a call does: as its card has it, if that is laid out.
     pub fn effect_of<'a>(&'a self, held: &'a Held) -> &'a str {
         let laid = self.card.laid.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
         laid.map_or(held.snapshot.effect.as_str(), Card::effect)
@@ -216,10 +211,8 @@ impl Model {
     }
 }
 
-/// What the call acts on, if the effect line has it in a word that can be typed; otherwise the line's first such word.
-///
-/// For a statement, its reader says what it acts on; otherwise it is a word of the call's target that the arguments
-/// contain.
+/// What the call acts on, if the effect line has it in a word that can be typed; otherwise the line's first such word. Of a
+/// statement its reader says what it acts on; otherwise it is a word of the call's target that the arguments contain.
 fn word(effect: &str, part: Option<&Part>, about: &str, arguments: &str) -> String {
     let said: Vec<&str> = words(effect).collect();
     let named = |word: &&str| said.iter().skip(1).any(|one| one == word);

@@ -21,7 +21,6 @@ pub struct Batch {
     pub members: Vec<Member>,
     /// The call that is ticked and opened.
     pub at: usize,
-    /// The first row on the screen.
     pub top: usize,
     /// The columns and rows that the members were laid out for.
     pub room: (usize, usize),
@@ -108,8 +107,7 @@ impl Batch {
         self.placed().nth(member).map_or(0..0, |(_, rows)| rows)
     }
 
-    /// Takes note that these rows of the list are on the screen now. They count as shown once they have been there for
-    /// [`ARMING`]: what only flashed by was not read.
+    /// These rows count as shown once they have been there for [`ARMING`]: what only flashed by was not read.
     pub fn drawn(&mut self, rows: Range<usize>, now: i64) {
         self.since = self.since.or(Some(now));
         self.count(now);
@@ -146,7 +144,6 @@ impl Batch {
         }
     }
 
-    /// Whether every row of a call that the list has was on the screen.
     fn was_shown(&self, member: usize) -> bool {
         self.members.get(member).is_some_and(|one| one.shown.seen(one.rows()) == Seen::Whole)
     }

@@ -11,9 +11,9 @@ use crate::link::message::CallEnd;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
-/// How long a card, and each question about it, must have stood on screen with no key pressed before a key decides it, in
-/// milliseconds.
+/// How long a card, or a question about it, stands on screen with no key pressed before one decides it, in milliseconds.
 pub const ARMING: i64 = 300;
+
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallKey {
     pub session: String,
@@ -55,8 +55,7 @@ pub enum CallState {
     Gone,
 }
 
-/// The call that a key is about, with the bytes and the card it had then. One that a key decides comes from `Model::armed`,
-/// one that a panel is opened for from `Model::chosen`.
+/// The call that a key is about, with the bytes and the card it had: from `Model::armed`, for a panel from `Model::chosen`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Armed {
     key: CallKey,
@@ -112,8 +111,7 @@ pub enum Question {
     NotAsked,
 }
 
-/// How much of a card, up to the end of its arguments, was on screen. Keys, lists and texts on screen all go by this.
-/// What was seen stays seen until the card changes.
+/// How much of a card, up to the end of its arguments, was on screen. What was seen stays seen until the card changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Seen {
     /// Its end was not on screen: until it is, `a` does not approve the call.
@@ -145,7 +143,6 @@ impl Shown {
         self.0.extend(rows);
     }
 
-    /// What was seen of a card whose rows before `end` must be read.
     pub fn seen(&self, end: usize) -> Seen {
         if !end.checked_sub(1).is_some_and(|last| self.0.contains(&last)) {
             return Seen::Partly;

@@ -18,7 +18,6 @@ use crate::wire::digest::Digest;
 #[derive(Clone, Debug, Default)]
 pub struct ListState {
     pub at: usize,
-    /// The first line on screen.
     pub top: usize,
     /// The selected line's sheet, when it is open: its first row on screen.
     pub sheet: Option<usize>,
@@ -134,7 +133,6 @@ pub struct Window {
     pub newest: u64,
     /// Where it must begin again; `None` when it is as wanted.
     pub wants: Option<Edge>,
-    /// The page that is awaited.
     pub awaits: Option<u64>,
     /// Gives each wanted page its number.
     pub pages: u64,
@@ -266,7 +264,6 @@ pub struct RulesPage {
     pub suggested: Attempt<Suggested>,
     /// The number of the newest record when suggestions were last asked for: the same log suggests nothing new.
     pub suggested_upto: Option<u64>,
-    /// Suggestions that the operator has put aside.
     pub declined: Vec<Arc<SuggestedRule>>,
 }
 
@@ -381,7 +378,6 @@ pub struct Connected {
     pub status: Status,
 }
 
-/// A wrapper that speaks another version of our protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incompatible {
     pub name: String,

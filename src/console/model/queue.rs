@@ -1,5 +1,4 @@
-//! The calls that wait: their order and lines, with identical calls as one row, which is selected and which are marked.
-//! Owns what is identical; draws nothing.
+//! The calls that wait: order, lines, identical calls as one row, selection, marks. Owns what is identical; draws nothing.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -324,7 +323,6 @@ impl Queue {
         Lines { rows: rows.len(), servers: rows.servers.clone(), open }
     }
 
-    /// How many calls these rows are, and when the oldest of them came.
     pub fn calls_of(&self, rows: &Rows, of: Range<usize>) -> (usize, i64) {
         let calls = rows.rows.get(of).unwrap_or_default().iter().flatten().filter_map(|at| self.calls.get(*at));
         calls.fold((0, i64::MAX), |(count, oldest), held| (count + 1, oldest.min(held.snapshot.arrived)))

@@ -1,5 +1,4 @@
-//! The panel that makes a grant or a rule from a call, and the review of a change: one that waits, what the written
-//! policy would change, a suggested rule. Owns the offers, and how far the operator has come.
+//! The panel that makes a grant or a rule from a call, and the review of a change. Owns the offers, and how far both are.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,7 +15,6 @@ use crate::policy::rule::{Decision, Pending};
 pub struct Choice {
     /// What it covers, in our words; names in it are foreign text.
     pub label: String,
-    /// The text as it will be in the policy file.
     pub toml: String,
     /// The rule that asks for such calls, and the condition that excepts them from it.
     pub except: Option<Except>,
@@ -59,8 +57,7 @@ pub enum Offer {
     Rule(Choice),
 }
 
-/// The open panel, grants first. A rule decides nothing about the call it starts from: that call waits on. A grant
-/// approves it.
+/// The open panel, grants first. A grant approves the call it starts from; under a rule that call waits on.
 #[derive(Clone, Debug)]
 pub struct RuleMaker {
     /// The ticket of the call that it was opened for: foreign text.
@@ -72,7 +69,6 @@ pub struct RuleMaker {
     pub top: usize,
     pub stage: RuleStage,
     pub no_grant: Option<&'static str>,
-    /// When it was opened.
     pub opened: i64,
     /// What past calls say of each rule on offer.
     pub past: Attempt<Vec<Matched>>,
@@ -111,8 +107,7 @@ impl RuleMaker {
         self.choice().and(self.past.found.as_ref())?.get(before)
     }
 
-    /// The narrowest allow rule that fits what was approved before: it would have matched calls that ran, none that was
-    /// denied, and none of which that is not known.
+    /// The narrowest allow rule that would have matched calls that ran, none that was denied, and none that is not known.
     pub fn fitting(&self) -> Option<usize> {
         let rules = self.offers.iter().enumerate().filter_map(|(at, offer)| match offer {
             Offer::Rule(choice) => Some((at, choice.decision)),
@@ -238,7 +233,6 @@ pub struct OpenPage {
 }
 
 impl OpenPage {
-    /// A page that was just opened: what may be marked beforehand is.
     pub fn of(page: Page) -> Self {
         let lines = page.lines.iter().enumerate();
         let marked = lines.filter(|(_, line)| line.beforehand == Beforehand::Marked).map(|(at, _)| at).collect();

@@ -1,5 +1,4 @@
-//! Everything the console knows and shows: one part for each screen, the open question, what was drawn. Changed by update
-//! alone: messages go in, commands for the shell come out.
+//! Everything the console knows and shows: a part for each screen, the open question, what was drawn. Only update changes it.
 
 use std::collections::HashMap;
 use std::mem::{Discriminant, discriminant};
@@ -54,7 +53,6 @@ pub enum Msg {
         file: PathBuf,
         outcome: Edit,
     },
-    /// The result of a tool's review, or why nothing was settled.
     PinsReviewed(Result<ReviewDone, String>),
 }
 
@@ -154,7 +152,6 @@ pub enum Overlay {
         at: usize,
     },
     Leave,
-    /// The edited text cannot be sent.
     Unreadable {
         armed: Armed,
         text: String,
@@ -294,8 +291,7 @@ impl Model {
         list_of!(self, screen, &mut)
     }
 
-    /// The changes of policy files that are not accepted yet, each with a session whose wrapper can accept it. Without any
-    /// wrapper they are those of the files, and no session is named.
+    /// Changes of policy files that wait, each with a session that can accept it; without wrappers those of the files, with "".
     pub fn pending(&self) -> impl Iterator<Item = (&str, &Pending)> {
         let of_wrappers = self
             .wrappers

@@ -15,8 +15,7 @@ const TOOL: usize = 24;
 /// The least width of what a call is about, if it is longer than that beside its ticket.
 const LEAST: usize = 16;
 
-/// The columns before the line of a call, for the cursor and the tick; and behind it, for whether it was read and, where
-/// there is room, the time left.
+/// The columns before a call's line (cursor and tick) and behind it (whether it was read and, with room, the time left).
 fn ends_of(width: usize) -> (usize, usize) {
     if width < NARROW { (3, 6) } else { (5, 13) }
 }
@@ -46,7 +45,6 @@ pub fn lay(model: &Model, fate: &Fate, calls: &[Armed], room: (usize, usize)) ->
     members
 }
 
-/// The card of a call, as it is opened in the list.
 pub fn opened(model: &Model, held: &Held) -> Text {
     let width = model.size.0.saturating_sub(2);
     let card = Card::lay(&held.snapshot, width, model.settings.offset, Folds::open(), Details::Folded);
@@ -97,7 +95,6 @@ fn with_effect(held: &Held, effect: &Row, width: usize) -> Option<Row> {
     }
 }
 
-/// The line of a call that needs no other: also what it is about.
 fn line(held: &Held, width: usize) -> Row {
     let row = head(held, width);
     let (before, behind) = ends_of(width);

@@ -1,5 +1,4 @@
-//! The Log screen: each record on one line, the newest first, with the figures of deciding above it; and one record in full:
-//! what happened, every field as it is in the log, and its place in the chain.
+//! The Log screen: each record on one line, the newest first, below the figures of deciding; and one record in full.
 
 use serde_json::Value;
 
@@ -158,8 +157,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.rows
 }
 
-/// The rule that decided. Each session counts its grants from one, so a grant's call is named while the grant is live,
-/// otherwise its server.
+/// Sessions count their grants from one, so a grant's call is named while it is live, otherwise its server.
 fn rule(line: &Line, model: &Model) -> String {
     let rule = line.rule.clone().unwrap_or_default();
     if !rule.starts_with("grant:") {
@@ -219,7 +217,6 @@ fn chain(opened: &Opened, rows: &mut Entries) {
     }
 }
 
-/// What happened to the call, in order: asked, decided, forwarded, answered. Nothing where the record is of no call.
 fn story(opened: &Opened, model: &Model, rows: &mut Entries) {
     if opened.line.ticket.is_none() {
         return;

@@ -1,5 +1,4 @@
-//! The panel that makes a grant or a rule from a call: the offers, what the one on show means, its warnings, and the past
-//! calls that it is about, those that were denied first.
+//! The panel that makes a grant or a rule from a call: the offers, what the one on show means, and its past calls.
 
 use ratatui::layout::Rect;
 
@@ -186,7 +185,6 @@ fn barred(row: Row, width: usize) -> Vec<Row> {
     row.behind(&border(" ┃ "), width)
 }
 
-/// The text of a rule as it will be in the file.
 pub(super) fn written(toml: &str, width: usize) -> Vec<Row> {
     let line = |line: &str| {
         // The indent is ours, so it is not marked as odd space.
@@ -300,7 +298,6 @@ pub(super) fn replayed(model: &Model, attempt: &Attempt<Replayed>, most: usize, 
     rows
 }
 
-/// One past call: when, how it ended, the ticket, the tool and what it was about.
 pub(super) fn past_call(model: &Model, call: &PastLine, width: usize) -> Row {
     let when = time::moment(call.time, model.now, model.settings.offset);
     let row = quiet(format!("   {when:<11} ")).joined(ended(call));

@@ -105,7 +105,6 @@ pub fn sides(model: &Model) -> Sides {
     rows::sides(body, has_sheets && count(model) > 0)
 }
 
-/// Whether the sheet of the selected line is on screen beside its list.
 pub fn is_beside(model: &Model) -> bool {
     sides(model).divider.is_some()
 }

@@ -1,6 +1,5 @@
-//! What is reviewed: a changed policy (what it loosens, what it would change of past rulings), a rule that the log suggests,
-//! what changed of a tool's definition or of a server's program (old beside new, and what accepting and refusing mean), and
-//! the page of a server with its marks. Decides nothing.
+//! What is reviewed: a changed policy, a suggested rule, what changed of a tool's definition or a server's program, the page
+//! of a server with its marks. Decides nothing.
 
 use ratatui::layout::Rect;
 
@@ -374,7 +373,6 @@ pub fn page_rows(open: &OpenPage, width: usize) -> Vec<Row> {
     page_lines(open, width).into_iter().map(|(_, row)| row).collect()
 }
 
-/// The rows of the page, each with the place of its line.
 pub(in crate::console) fn page_lines(open: &OpenPage, width: usize) -> Vec<(Option<usize>, Row)> {
     let all = &open.page.lines;
     let names = || all.iter().map(|line| line.tool.as_str());

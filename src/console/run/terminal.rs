@@ -76,8 +76,7 @@ impl Screen {
         Ok((size.width, size.height))
     }
 
-    /// Draws one frame and returns its size. A terminal that knows synchronized updates shows it whole or not at all,
-    /// never a card half of which is of the call before.
+    /// Returns the frame's size. A terminal with synchronized updates shows it whole or not at all: never half a card.
     pub(super) fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<(u16, u16)> {
         queue!(stdout(), BeginSynchronizedUpdate)?;
         let frame = self.terminal.draw(view)?;
@@ -218,8 +217,7 @@ impl Keyboard {
         let _ = self.permission.try_send(());
     }
 
-    /// Throws away keys that are waiting to be read. Messages of wrappers and the screen's size are kept; returns where
-    /// the operator looks now, if the terminal reported it.
+    /// Throws away keys that wait to be read, no messages and no new size; returns where the operator looks now, if reported.
     pub(super) fn drain(&self, inbox: &Receiver<Input>, kept: &mut Vec<Msg>) -> Option<Focus> {
         let mut looks = None;
         for heard in inbox.try_iter() {

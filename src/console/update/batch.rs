@@ -30,8 +30,7 @@ pub(super) fn mark(model: &mut Model) {
     select::step(model, Action::Down);
 }
 
-/// `*`: marks the waiting calls of the selected call's tool; again, all of its server; again, all that wait; then none.
-/// What a search hides is not marked.
+/// `*`: marks the waiting calls of the tool; again, of its server; again, all; then none. Not what a search hides.
 pub(super) fn mark_alike(model: &mut Model) {
     let Some(held) = model.queue.selection() else {
         return model.refuse("Nothing is selected.");
@@ -67,8 +66,7 @@ pub(super) fn regroup(model: &mut Model) {
 /// How many calls one list has at most where they are to be read.
 const MOST: usize = 200;
 
-/// `a` and `A`: opens the list of the marked calls or of the selected group, or says why not. Where there is but one call,
-/// its card is the question.
+/// `a` and `A`: lists the marked calls or the group, or says why not. Where there is but one call, its card is the question.
 pub(super) fn approve(model: &mut Model, reading: Reading) {
     // A group is about the card that is armed.
     if model.queue.marked_calls().is_empty() && (model.armed().is_err() || model.queue.targets().len() < 2) {
@@ -103,8 +101,7 @@ pub(super) fn open(model: &mut Model, fate: Fate, calls: &[Armed]) {
     model.overlay = Some(Overlay::Batch(Batch::new(fate, members, room)));
 }
 
-/// Lays the list out again for another size of the screen. Ticks stay; the rows are new, so only a call that was read whole
-/// stays read.
+/// Lays the list out for another size: ticks stay; the rows are new, so only a call that was read whole stays read.
 pub(super) fn settle(model: &mut Model) {
     let room = room(model);
     let Some(Overlay::Batch(batch)) = &model.overlay else { return };

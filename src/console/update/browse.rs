@@ -178,7 +178,6 @@ fn of_tool(server: &str, tool: &str) -> String {
     exactly("tool", tool) + &server
 }
 
-/// Sets a screen's search, and where it comes from.
 pub(super) fn sought(model: &mut Model, screen: Screen, find: &str, sought: Sought) {
     search(model, screen, find);
     if let Some(list) = model.list_mut(screen) {
@@ -258,8 +257,7 @@ pub(super) fn wants(model: &mut Model) {
     model.todo.extend(requests.into_iter().map(Command::Look));
 }
 
-/// The request, if it is due, which is then noted: it was not asked for yet, or not within `every` milliseconds (`None`:
-/// only once).
+/// The request, which is noted, if it was not asked for yet, or not within `every` milliseconds (`None`: only once).
 fn due(model: &mut Model, request: LogRequest, every: Option<i64>) -> Option<LogRequest> {
     let (now, asked) = (model.now, &mut model.asked);
     let at = asked.get(&discriminant(&request));
@@ -302,8 +300,7 @@ fn page(model: &mut Model) -> Option<LogRequest> {
     Some(LogRequest::Page(Wanted { id: window.pages, search, rows, from: edge, most: PAGE }))
 }
 
-/// The record of the open sheet, or of the one beside the list. One at a time, so that moving fast through the list
-/// queues nothing.
+/// Of the sheet that is open or beside the list. One at a time, so that moving fast through the list queues nothing.
 fn record(model: &mut Model) -> Option<LogRequest> {
     let now = model.now;
     let beside = pages::is_beside(model);

@@ -1,5 +1,4 @@
-//! The keys of the card: scrolling, its folds, finding words in it (whatever their case, and past the end from the top
-//! again); its arguments in the editor or on the clipboard.
+//! The keys of the card: scrolling, folds, finding words around its end, its arguments in the editor or on the clipboard.
 
 use std::fmt::Write as _;
 

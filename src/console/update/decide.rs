@@ -1,6 +1,5 @@
-//! The keys that decide: each acts on the call that was drawn and armed, or says why it does not. Several calls are listed
-//! before `y`, and each gets a verdict of its own. And the operator's word on the tool of a call: that it reads, that it
-//! changes something, that a parameter of it is plain text.
+//! The keys that decide: each acts on the call that was drawn and armed, or says why it does not. Several are listed before
+//! `y`. And the operator's word on a call's tool: that it reads, that it changes something, that a parameter is plain text.
 
 use std::collections::BTreeSet;
 
@@ -100,8 +99,7 @@ pub(super) fn may_type(model: &Model) -> bool {
     }
 }
 
-/// The word's last letter approves. Enter never approves. Once the call no longer waits as it was shown, the panel says
-/// so and goes on taking letters, which are not keys.
+/// The last letter approves, Enter never. Once the call no longer waits as shown, letters are taken, and are no keys.
 pub(super) fn approve_by_word(model: &mut Model) {
     let Some(Overlay::Word { armed, reading, text }) = &model.overlay else { return };
     if model.word(armed).is_some_and(|word| word == *text) {
@@ -210,7 +208,6 @@ fn approval(held: &Held, reading: Reading) -> OperatorVerdict {
     OperatorVerdict::Approve { unread: reading == Reading::Unread || held.seen != Seen::Whole }
 }
 
-/// Sends the verdict on exactly the bytes that were shown, and goes on to the next call.
 fn send(model: &mut Model, armed: &Armed, verdict: OperatorVerdict) {
     let (took, word) = (on_screen(model), verdict.word());
     send_shown(model, armed, word, took, |ticket, digest| FromConsole::Decide {
@@ -286,9 +283,8 @@ pub(super) fn deny_server(model: &mut Model) {
     model.overlay = Some(Overlay::Reason { members, text: String::new(), offered: 0 });
 }
 
-/// The operator's word on the call on screen. `p`: approves it, and remembers that its tool reads. `m`: remembers that the
-/// tool changes something; the call waits on. `w`: treats its unexplained parameters as plain text from now on; it is judged
-/// again.
+/// `p` approves, and remembers that its tool reads. `m` remembers that it changes something; the call waits on. `w` takes its
+/// unexplained parameters as plain text from now on; it is judged again.
 pub(super) fn say(model: &mut Model, word: ToolWord) {
     let armed = armed(model);
     let held = armed.as_ref().and_then(|armed| model.still(armed));

@@ -17,6 +17,7 @@ use crate::operator::tried::{self, Attempt, Examined, Tried};
 const MOST: usize = 4_000;
 /// Latencies of one session that are taken from the log.
 const LATENCIES: usize = 32;
+
 pub(super) fn take(model: &mut Model, finding: Finding) {
     match finding {
         Finding::Page(page) => take_page(model, page),

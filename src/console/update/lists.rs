@@ -1,5 +1,4 @@
-//! The lines of Tools, Rules and Servers: made from what the wrappers say, the log counts, the files have and the pins
-//! remember, for what each screen's search wants.
+//! The lines of Tools, Rules and Servers, from wrappers, log, files and pins, for what each screen's search wants.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +36,6 @@ pub(super) fn rebuild(model: &mut Model) {
     rebuild_servers(model);
 }
 
-/// The same for Servers alone.
 pub(super) fn rebuild_servers(model: &mut Model) {
     model.servers.lines = server_lines(model);
 }

@@ -1,7 +1,5 @@
-//! The keys of the panel that makes a grant or a rule from a call: choose one, read what it means, Enter.
-//!
-//! A grant approves the call, and a written allow rule lets it pass, so both need the card read as `a` does. An offer
-//! with a warning takes Enter twice.
+//! The keys of the panel that makes a grant or a rule from a call. A grant approves the call, and a written allow rule lets it
+//! pass, so both need the card read as `a` does. An offer with a warning takes Enter twice.
 
 use super::{decide, select};
 use crate::audit::record::VerdictWord;
@@ -20,8 +18,7 @@ use crate::policy::rule::Decision;
 use crate::policy::under::Roots;
 use crate::text::row::{Tone, good, warn};
 
-/// `r`: offers what the selected call could become. It decides nothing, so it works on a card that has just appeared;
-/// it begins at the narrowest rule.
+/// `r`: decides nothing, so it works on a card that has just appeared; it begins at the narrowest rule.
 pub(super) fn open(model: &mut Model) {
     let armed = match model.chosen() {
         Ok(armed) => armed,
@@ -110,7 +107,6 @@ pub(super) fn none(model: &mut Model, why: &str) {
     model.note = Some(warn("No rule can be made from this call: ").and_foreign(Tone::Warn, why));
 }
 
-/// Opens the panel, and asks what past calls say of each rule.
 pub(super) fn show(
     model: &mut Model,
     (ticket, armed): (String, Option<Armed>),
@@ -212,8 +208,7 @@ pub(super) fn enter(model: &mut Model) {
     }
 }
 
-/// What keeps an offer from letting the call run: it must wait as it was shown, and have been read. A rule for the next
-/// ones may be written once the call is over.
+/// The call must wait as it was shown, and have been read; a rule for the next ones may be written once it is over.
 fn refusal(model: &Model, armed: &Armed, offer: &Offer) -> Option<&'static str> {
     let over = model.queue.call(armed.key()).is_none_or(Held::is_over);
     match (offer, model.still(armed)) {

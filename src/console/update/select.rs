@@ -145,7 +145,6 @@ pub(super) fn settle(model: &mut Model) {
     model.card.scroll = model.card.scroll.min(rows.saturating_sub(model.card_rows()));
 }
 
-/// Shows on the card what operators decided before about calls of its tool, if that is known.
 fn tell_before(model: &mut Model) {
     let Some(card) = &mut model.card.laid else { return };
     let (server, tool) = (&card.snapshot.server, &card.snapshot.tool);
@@ -189,8 +188,8 @@ pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>
     let (folds, details) = (card.folds.clone(), card.details);
     model.card.laid = Some(Card::lay(&held.snapshot, card.width, model.settings.offset, folds, details));
 }
-/// Keeps the selected call within the rows of the queue. Reads the whole queue, so it is not called for every call that
-/// arrives: the view draws from the same place.
+
+/// Keeps the selection within the queue's rows. Reads the whole queue, so it is not called for every call that arrives.
 pub(super) fn show_selection(model: &mut Model) {
     let page = usize::from(model.areas().queue.height.saturating_sub(1));
     let top = model.queue.first_line(&model.queue.rows(), page);
@@ -200,8 +199,7 @@ pub(super) fn show_selection(model: &mut Model) {
 /// Calls that went past their deadline and are still listed.
 const MOST_EXPIRED: usize = 100;
 
-/// Marks a call as over: it stays while it is selected, and one that no operator answered in time stays until it was
-/// selected; any other goes.
+/// It stays while it is selected, and one that no operator answered in time until it was selected; any other goes.
 pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     let is_expired = |held: &Held| matches!(&held.state, CallState::Settled(settled) if settled.by == By::Expiry);
     let stays = match &state {
@@ -223,7 +221,6 @@ pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
     }
 }
 
-/// What the check of the guardrail says of a call that ended.
 fn outcome(state: &CallState) -> (CheckState, String) {
     match state {
         CallState::Settled(CallEnd { verdict: Some(VerdictWord::Approve), by, .. }) => {

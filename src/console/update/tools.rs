@@ -1,5 +1,4 @@
-//! Reviewing what changed of a tool or a server's program, on the Tools screen: opening the review, accepting, refusing,
-//! undoing. What is on show is what is settled.
+//! Reviewing what changed of a tool or a server's program, on the Tools screen. What is on show is what is settled.
 
 use crate::behavior::taxonomy::Mutability;
 use crate::console::keymap::Action;
@@ -60,8 +59,7 @@ pub(super) fn refuse(model: &mut Model) {
     }
 }
 
-/// `space` on Tools: marks the selected tool, or takes its mark back, and goes on to the next. A mark is for the definition
-/// on show.
+/// `space` on Tools: marks the tool for the definition on show, or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {
     let Some(shown) = selected(model).filter(|tool| tool.wants_word()).map(PinnedTool::shown) else {
         return model.say("You can mark only tools that are PURE? or new: you decide what they are.");
@@ -74,8 +72,7 @@ pub(super) fn mark(model: &mut Model) {
     }
 }
 
-/// `p` and `m` on Tools: says of the marked tools that they read, or that they change something. Only of marked ones: a
-/// list may move before a key is pressed, but a mark stays with its tool.
+/// `p` and `m` on Tools, about marked tools: the list may move before a key is pressed, but a mark stays with its tool.
 pub(super) fn say(model: &mut Model, mutability: Mutability) {
     let Some(book) = model.tools.pins.clone() else { return };
     let is_marked = |tool: &&PinnedTool| model.tools.marked.contains(&tool.shown());

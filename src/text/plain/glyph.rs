@@ -1,13 +1,10 @@
-//! What one character does on a terminal: shows as itself, joins the one before, or must be shown as an escape; and whether the
-//! letters of a word pass for ASCII ones: Latin mixed with its rivals, or a rival's word tied to ASCII by a joint.
-//!
-//! Owns the classification only. The tables are Unicode's general categories plus the characters that are assigned,
-//! printable by category, and yet look like nothing.
+//! What one character does on a terminal: shows, joins, or must be escaped; and whether a word's letters pass for ASCII ones:
+//! Latin mixed with its rivals, or a rival's word tied to ASCII by a joint. The tables are Unicode's general categories plus
+//! the characters that are assigned, printable by category, and yet look like nothing.
 
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 use unicode_width::UnicodeWidthChar;
 
-/// What a character does when it is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Glyph {
     /// Shows as itself, in columns of its own.
@@ -22,7 +19,6 @@ pub(super) enum Glyph {
 
 /// The opener of every escape but the control pictures.
 pub(super) const OPEN: char = '⟨';
-/// The closer of every escape but the control pictures.
 pub(super) const CLOSE: char = '⟩';
 pub(super) const SPACE: char = '␠';
 
