@@ -24,33 +24,26 @@ use super::tried::{Trial, Tried};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogRequest {
-    /// A page of the log. A newer one takes its place.
+    // A page of the log. A newer one takes its place.
     Page(Wanted),
-    Record {
-        seq: u64,
-    },
-    /// The call that a record is of, for a rule.
-    PastCall {
-        seq: u64,
-    },
-    /// Counts on, up to the newest record.
+    Record { seq: u64 },
+    // The call that a record is of, for a rule.
+    PastCall { seq: u64 },
+    // Counts on, up to the newest record.
     Count,
     Verify,
     Rules,
     Pins,
-    /// How much memory these wrappers and what they started take.
+    // How much memory these wrappers and what they started take.
     Footprints(Vec<u32>),
-    /// Which servers hosts start without mcp-approve.
+    // Which servers hosts start without mcp-approve.
     Hosts,
     Recent,
-    /// What operators decided of calls of this tool.
-    Before {
-        server: String,
-        tool: String,
-    },
-    /// The operator has dismissed the tour.
+    // What operators decided of calls of this tool.
+    Before { server: String, tool: String },
+    // The operator has dismissed the tour.
     TourSeen,
-    /// Tries something on past calls; another thread does that.
+    // Tries something on past calls; another thread does that.
     Try(Trial),
 }
 
@@ -83,27 +76,24 @@ pub enum Edge {
 #[derive(Clone, Debug)]
 pub enum Finding {
     Page(Page),
-    /// `None`: the log has no such record.
+    // `None`: the log has no such record.
     Record(u64, Option<Box<Opened>>),
-    /// The call that a record is of; why there is none.
+    // The call that a record is of; why there is none.
     PastCall(u64, Result<Box<PastCall>, String>),
     Counts(Arc<Counts>),
     Verified(Checked),
-    /// Up to which record searches use the index, and whether no more can be added to it now.
-    Indexed {
-        upto: u64,
-        level: bool,
-    },
+    // Up to which record searches use the index, and whether no more can be added to it now.
+    Indexed { upto: u64, level: bool },
     Rules(Arc<RuleBook>),
     Pins(Arc<PinBook>),
-    /// What is remembered of tools cannot be read: why, and what to do.
+    // What is remembered of tools cannot be read: why, and what to do.
     PinsTrouble(String),
     Footprints(Vec<(u32, u64)>),
     Hosts(Vec<Unwrapped>),
     Recent(Vec<Line>),
     Before(Before),
     Tried(Tried),
-    /// The log could not be read: why, and what to do.
+    // The log could not be read: why, and what to do.
     Trouble(String),
     NoLog,
 }

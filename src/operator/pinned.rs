@@ -67,9 +67,9 @@ pub struct Shown {
 pub enum PinReview {
     Tools(Vec<(Shown, ToolReview)>),
     Program { fingerprint: String, server: String, program: String, word: ProgramReview },
-    /// Agrees to these lines of a page, by their places.
+    // Agrees to these lines of a page, by their places.
     Page(Box<Page>, Vec<usize>),
-    /// Takes back what was agreed to, by the digests of its records.
+    // Takes back what was agreed to, by the digests of its records.
     Forget(Vec<Digest>),
 }
 

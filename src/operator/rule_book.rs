@@ -160,26 +160,12 @@ pub struct Except {
     pub condition: String,
 }
 
+/// A change of a rule in the operator's own file; or of a file that waits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RuleChange {
-    /// Takes this rule out of the file it is in, where that is the operator's own.
-    Remove {
-        id: String,
-        file: PathBuf,
-    },
-    /// Puts this text in the place of this rule, on the same terms.
-    Replace {
-        id: String,
-        file: PathBuf,
-        text: String,
-    },
-    /// Switches this rule on or off, on the same terms.
-    Switch {
-        id: String,
-        file: PathBuf,
-        to: Switch,
-    },
-    /// Accepts this change, which waits.
+    Remove { id: String, file: PathBuf },
+    Replace { id: String, file: PathBuf, text: String },
+    Switch { id: String, file: PathBuf, to: Switch },
     Accept(Pending),
     Undo,
 }

@@ -36,26 +36,12 @@ pub enum Which {
 
 #[derive(Clone, Debug)]
 pub enum Tried {
-    /// One for each rule, in their order.
-    Rules {
-        id: u64,
-        matched: Arc<Vec<Matched>>,
-        examined: Examined,
-    },
-    Policy {
-        id: u64,
-        replayed: Arc<Replayed>,
-        examined: Examined,
-    },
-    Suggestions {
-        id: u64,
-        found: Arc<Suggested>,
-    },
-    /// It cannot be known: why, and what to do.
-    Failed {
-        id: u64,
-        why: String,
-    },
+    // One for each rule, in their order.
+    Rules { id: u64, matched: Arc<Vec<Matched>>, examined: Examined },
+    Policy { id: u64, replayed: Arc<Replayed>, examined: Examined },
+    Suggestions { id: u64, found: Arc<Suggested> },
+    // It cannot be known: why, and what to do.
+    Failed { id: u64, why: String },
 }
 
 /// One thing that was asked to be tried, and how far that has come.

@@ -278,16 +278,9 @@ pub struct RuleHits {
 
 #[derive(Clone, Debug)]
 pub enum RuleEntry {
-    /// A changed policy file waits; `session` is one of those that report it.
-    Waits {
-        session: String,
-        pending: Box<Pending>,
-    },
-    Grant {
-        session: String,
-        server: String,
-        card: Box<GrantCard>,
-    },
+    // A changed policy file waits; `session` is one of those that report it.
+    Waits { session: String, pending: Box<Pending> },
+    Grant { session: String, server: String, card: Box<GrantCard> },
     Rule(RuleHits),
     Suggested(Arc<SuggestedRule>),
 }

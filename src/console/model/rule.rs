@@ -211,14 +211,11 @@ pub struct Review {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReviewOf {
-    /// A policy file that loosens something, as the wrapper of this session reported it.
-    Policy {
-        session: String,
-        pending: Pending,
-    },
+    // A policy file that loosens something, as the wrapper of this session reported it.
+    Policy { session: String, pending: Pending },
     Definition(Box<PinnedTool>),
     Program(Box<PinnedProgram>),
-    /// The files as they are written, against the log; there is nothing to accept.
+    // The files as they are written, against the log; there is nothing to accept.
     Written,
     Suggested(Arc<SuggestedRule>),
     Page(Box<OpenPage>),

@@ -28,31 +28,24 @@ use crate::wire::digest::Digest;
 pub enum Msg {
     Key(Key),
     Paste(String),
-    /// The next event of the keyboard waited this many milliseconds while the console was busy: that was no pause.
+    // The next event of the keyboard waited this many milliseconds while the console was busy: that was no pause.
     Late(i64),
-    /// Keys were thrown away: see [`Command::Drain`].
+    // Keys were thrown away: see `Command::Drain`.
     Drained,
     Resize(u16, u16),
     Tick,
-    /// A frame of this size was drawn from the model as it is.
+    // A frame of this size was drawn from the model as it is.
     Drawn(u16, u16),
     Link(ClientEvent),
     Found(Finding),
     Click(u16, u16),
     Wheel(Turn, u16, u16),
-    Edited {
-        armed: Armed,
-        outcome: Edit,
-    },
-    /// A rule was written to this file, or why it was not.
+    Edited { armed: Armed, outcome: Edit },
+    // A rule was written to this file, or why it was not.
     RuleWritten(Result<String, String>),
-    /// What was done to the rules, or why nothing was.
+    // What was done to the rules, or why nothing was.
     RulesChanged(Result<String, String>),
-    RuleEdited {
-        id: String,
-        file: PathBuf,
-        outcome: Edit,
-    },
+    RuleEdited { id: String, file: PathBuf, outcome: Edit },
     PinsReviewed(Result<ReviewDone, String>),
 }
 
@@ -72,29 +65,17 @@ pub enum Edit {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    Send {
-        session: String,
-        message: FromConsole,
-    },
-    OpenEditor {
-        armed: Armed,
-        text: String,
-    },
-    /// Adds this text to the operator's policy file, and excepts its calls from the rule that asks for them.
-    WriteRule {
-        toml: String,
-        except: Option<Except>,
-    },
+    Send { session: String, message: FromConsole },
+    OpenEditor { armed: Armed, text: String },
+    // Adds this text to the operator's policy file, and excepts its calls from the rule that asks for them.
+    WriteRule { toml: String, except: Option<Except> },
     ChangeRules(RuleChange),
-    /// Opens a rule of the operator's own file in the editor, and changes it to what that leaves.
-    EditRule {
-        id: String,
-        file: PathBuf,
-    },
+    // Opens a rule of the operator's own file in the editor, and changes it to what that leaves.
+    EditRule { id: String, file: PathBuf },
     ReviewPins(PinReview),
-    /// Throws away keys that were typed before the screen changed; [`Msg::Drained`] says if there were any.
+    // Throws away keys that were typed before the screen changed; `Msg::Drained` says if there were any.
     Drain,
-    /// Calls the operator: by the bell, and by a notice where there is one.
+    // Calls the operator: by the bell, and by a notice where there is one.
     Bell,
     Look(LogRequest),
     Copy(String),
@@ -116,47 +97,20 @@ pub enum Screen {
 
 #[derive(Clone, Debug)]
 pub enum Overlay {
-    Help {
-        top: usize,
-        under: Option<Box<Overlay>>,
-    },
-    Confirm {
-        armed: Armed,
-        reading: Reading,
-    },
-    Word {
-        armed: Armed,
-        reading: Reading,
-        text: String,
-    },
-    /// Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
-    Reason {
-        members: Vec<Armed>,
-        text: String,
-        offered: usize,
-    },
+    Help { top: usize, under: Option<Box<Overlay>> },
+    Confirm { armed: Armed, reading: Reading },
+    Word { armed: Armed, reading: Reading, text: String },
+    // Why these calls are denied; `offered` is the earlier reason on show, 1 the last.
+    Reason { members: Vec<Armed>, text: String, offered: usize },
     Batch(Batch),
     Rule(RuleMaker),
     Review(Review),
-    Find {
-        text: String,
-    },
-    /// Writing a search; Esc brings back the one before.
-    Search {
-        text: String,
-        before: String,
-        sought: Sought,
-    },
-    Palette {
-        text: String,
-        at: usize,
-    },
+    Find { text: String },
+    // Writing a search; Esc brings back the one before.
+    Search { text: String, before: String, sought: Sought },
+    Palette { text: String, at: usize },
     Leave,
-    Unreadable {
-        armed: Armed,
-        text: String,
-        problem: String,
-    },
+    Unreadable { armed: Armed, text: String, problem: String },
 }
 
 impl Overlay {
