@@ -41,24 +41,12 @@ pub enum Error {
     /// Under `--home`: what to do next is to be done there too.
     #[error("{1}")]
     Under(PathBuf, Box<Self>),
-    #[error(transparent)]
-    Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
     #[error(transparent)]
     Config(#[from] ConfigError),
     #[error(transparent)]
-    Policy(#[from] Broken),
-    #[error(transparent)]
-    Change(#[from] ChangeError),
-    #[error(transparent)]
     Record(#[from] RecordError),
-    #[error(transparent)]
-    Pins(#[from] PinsError),
-    #[error(transparent)]
-    Agreed(#[from] AgreedError),
-    #[error(transparent)]
-    Log(#[from] StoreError),
     #[error("there is no audit log yet at {0}")]
     NoLog(PathBuf),
     #[error("the audit log {0} is missing: the note of its head beside it says that there was one")]
@@ -95,41 +83,36 @@ impl Error {
     }
 
     pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Usage(_) | Self::Unheard => None,
-            Self::NoTerminal(_) => Some(
-                "run `mcp-approve` in one; `mcp-approve -- CMD` wraps a server, `mcp-approve help` says more".to_owned(),
-            ),
-            Self::Under(home, error) => error.hint().map(|hint| under(Some(home), &hint)),
-            Self::Wrong { hint, .. } | Self::Untrue { hint, .. } | Self::Failed { hint, .. } => Some(hint.clone()),
-            Self::Place(error) => Some(error.hint()),
-            Self::Unreadable { .. } => Some("check the path, and that you may read the file".to_owned()),
-            Self::Config(error) => Some(error.hint()),
-            Self::Policy(broken) => Some(broken.hint()),
-            Self::Change(error) => Some(error.hint()),
-            Self::Record(error) => Some(error.hint()),
-            Self::Pins(error) => Some(error.hint()),
-            Self::Agreed(error) => Some(error.hint()),
-            Self::Log(error) => Some(error.hint().to_owned()),
-            Self::NoLog(_) => Some(
-                "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or --audit-db".to_owned(),
-            ),
-            Self::LogGone(_) => Some(
-                "`mcp-approve log verify` says what is missing; put the log back, or name its place with --audit-db".to_owned(),
-            ),
-            Self::Search(_) => Some("`mcp-approve log list --help` lists the fields of a search".to_owned()),
-            Self::NotInLog(_) => Some("`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too".to_owned()),
-            Self::NoBridge(_) => Some(
-                "a server behind a URL is reached through mcp-remote, which needs Node.js: install it, and see that `npx` is on the PATH that the host gives".to_owned(),
-            ),
-            Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
-                Some("install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT".to_owned())
+        let hint = match self {
+            Self::Usage(_) | Self::Unheard => return None,
+            Self::Under(home, error) => return error.hint().map(|hint| under(Some(home), &hint)),
+            Self::Config(error) => &error.hint(),
+            Self::Record(error) => &error.hint(),
+            Self::Wrong { hint, .. } | Self::Untrue { hint, .. } | Self::Failed { hint, .. } => hint,
+            Self::NoTerminal(_) => {
+                "run `mcp-approve` in one; `mcp-approve -- CMD` wraps a server, `mcp-approve help` says more"
             }
-            Self::CannotRun(_) => Some(
-                "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps".to_owned(),
-            ),
-            Self::Output(_) => Some("look at where the output goes".to_owned()),
-        }
+            Self::Unreadable { .. } => "check the path, and that you may read the file",
+            Self::NoLog(_) => {
+                "it begins with the first wrapped server: `mcp-approve -- CMD`; name another place with --home or --audit-db"
+            }
+            Self::LogGone(_) => {
+                "`mcp-approve log verify` says what is missing; put the log back, or name its place with --audit-db"
+            }
+            Self::Search(_) => "`mcp-approve log list --help` lists the fields of a search",
+            Self::NotInLog(_) => "`mcp-approve log list` lists calls by SEQ; with --wide, by TICKET too",
+            Self::NoBridge(_) => {
+                "a server behind a URL is reached through mcp-remote, which needs Node.js: install it, and see that `npx` is on the PATH that the host gives"
+            }
+            Self::CannotRun(SpawnError::NoInterpreter { .. }) => {
+                "install it, or name it before the script: mcp-approve -- INTERPRETER SCRIPT"
+            }
+            Self::CannotRun(_) => {
+                "check the command after `--`; a host may give a smaller PATH than your shell, so an absolute path helps"
+            }
+            Self::Output(_) => "look at where the output goes",
+        };
+        Some(hint.to_owned())
     }
 
     /// The exit code: 2 for wrong usage or configuration and whatever kept a command from its answer.
@@ -164,3 +147,16 @@ impl From<io::Error> for Error {
         if cause.kind() == io::ErrorKind::BrokenPipe { Self::Unheard } else { Self::Output(cause) }
     }
 }
+
+/// Errors of the layers below that no command tells apart, each with its own hint.
+macro_rules! hinted {
+    ($($error:ty),*) => {
+        $(impl From<$error> for Error {
+            fn from(error: $error) -> Self {
+                Self::wrong(error.to_string(), error.hint())
+            }
+        })*
+    };
+}
+
+hinted! { PlaceError, Broken, ChangeError, PinsError, AgreedError, StoreError }

@@ -3,7 +3,6 @@
 mod agreed;
 pub mod classify;
 mod list;
-mod page;
 mod review;
 mod row;
 mod search;
@@ -21,7 +20,7 @@ use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{First, Here, JsonForm, LookOptions, json_rows, paged};
 use crate::home::places::{PlaceError, Places};
-use crate::pins::reading::StoredTool;
+use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
 
 pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, now: i64, out: &mut dyn Write) -> Exit {
@@ -55,6 +54,10 @@ fn pages(ToolsListOptions { look, output, .. }: &ToolsListOptions) -> LookOption
 fn store(places: &Places) -> Result<Option<PinStore>, Error> {
     places.check_state()?;
     PinStore::open_existing(&places.pins_db()).map_err(Error::from)
+}
+
+fn servers(store: Option<&PinStore>) -> Result<Vec<Server>, PinsError> {
+    Ok(store.map(PinStore::servers).transpose()?.unwrap_or_default())
 }
 
 fn known(store: Option<&PinStore>, server: Option<&str>) -> Result<Vec<StoredTool>, PinsError> {

@@ -1,9 +1,11 @@
 //! The thread that reads log and policy for the screens, a slice at a time, so that the newest question comes first. It opens
-//! the log for reading only, and holds no transaction from slice to slice: writers never wait for a screen.
+//! the log for reading only, and holds no transaction from slice to slice: writers never wait for a screen. It also looks
+//! how much memory processes take, which is known on Linux only.
 
 mod filling;
 mod search;
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, mpsc};
@@ -27,7 +29,7 @@ use crate::operator::found::{
 };
 use crate::operator::pin_book::PinReader;
 use crate::operator::tried::{Trial, Which};
-use crate::operator::{Sources, footprint, rule_book, trial};
+use crate::operator::{Sources, rule_book, trial};
 use crate::policy::decide::{decide, nearest};
 use crate::policy::fit::rules_name;
 use crate::policy::past::{PastCall, is_obscured};
@@ -202,13 +204,13 @@ impl LogReader {
                 (self.tell)(Finding::Rules(Arc::new(book)));
             }
             LogRequest::Footprints(pids) => {
-                let measured = |pid: u32| footprint::of(pid).map(|bytes| (pid, bytes));
+                let measured = |pid: u32| footprint(pid).map(|bytes| (pid, bytes));
                 (self.tell)(Finding::Footprints(pids.into_iter().filter_map(measured).collect()));
             }
             LogRequest::Hosts => (self.tell)(Finding::Hosts(unwrapped())),
             LogRequest::TourSeen => {
                 // If this fails, the tour comes again; nothing else is lost.
-                if let Err(error) = std::fs::write(self.sources.places.tour_seen(), "") {
+                if let Err(error) = fs::write(self.sources.places.tour_seen(), "") {
                     tracing::warn!(%error, "that the tour was seen is not remembered");
                 }
             }
@@ -384,4 +386,33 @@ fn explained(call: &PastCall, policy: &Policy) -> Explained {
         near: nearest(policy, &question, &policy.roots, NEAR),
         certain: if is_obscured(&call.arguments) { Certain::Perhaps } else { Certain::Yes },
     }
+}
+
+/// How many processes of one tree are added up; for a server with more, the number shown is too low.
+const PROCESSES: usize = 256;
+
+/// Bytes that are resident of this process and its descendants; `None` where the system does not say.
+fn footprint(pid: u32) -> Option<u64> {
+    let (mut all, mut open) = (resident(pid)?, children(pid));
+    for _ in 1..PROCESSES {
+        let Some(pid) = open.pop() else { break };
+        // A child may have ended meanwhile.
+        all = all.saturating_add(resident(pid).unwrap_or(0));
+        open.extend(children(pid));
+    }
+    Some(all)
+}
+
+fn resident(pid: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+fn children(pid: u32) -> Vec<u32> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let of_thread = |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children")).unwrap_or_default();
+    let children: String = threads.flatten().map(of_thread).collect::<Vec<_>>().join(" ");
+    children.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }

@@ -1,6 +1,5 @@
 //! What an operator looks up, tries and settles, in the console or by a command, as values. Draws and prints nothing.
 
-mod footprint;
 pub mod found;
 pub mod log_reader;
 mod pin_book;

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::process::ExitCode;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -22,8 +21,7 @@ use crate::audit::verified;
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::export::{VERIFIER, hex, jsonl};
 use crate::cli::log::named;
-use crate::cli::log::signatures::{Kept, kept};
-use crate::cli::log::verify;
+use crate::cli::log::verify::{self, Kept, kept};
 use crate::cli::look::{pretty, shown, visible};
 use crate::signing::sshsig::rearmored;
 use crate::signing::statement::NAMESPACE;
@@ -74,13 +72,7 @@ pub(super) fn write(what: &str, to: &Path, db: &Path, out: &mut dyn Write) -> Ex
     let count = signed.len();
     writeln!(out, "Written to {}: {} files, {count} signatures.\nHead: {head}", shown(to), files.len())?;
     let verified = verified::verify(&reader, None, &mut |_| {})?;
-    match verify::wrong(&verified, &noted, &reader)? {
-        None => Ok(ExitCode::SUCCESS),
-        Some(why) => Err(Error::Untrue {
-            what: format!("what was written may be untrue: {why}"),
-            hint: "`mcp-approve log verify` says more of what was changed, removed or cut off".to_owned(),
-        }),
-    }
+    verify::vouch("what was written", &verified, &noted, &reader)
 }
 
 /// Each statement and its signature, as `ssh-keygen -Y verify` reads them, and the lines that allowed the keys.

@@ -9,10 +9,15 @@ use crate::cli::args::ToolsForgetOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, visible};
 use crate::cli::tools::{named, store};
-use crate::home::agreed::{self, Known};
+use crate::home::agreed::{self, AgreedError, Known};
 use crate::home::places::Places;
 use crate::pins::PinStore;
 use crate::pins::reading::StoredTool;
+
+/// What counts and what does not; nothing where no server was ever wrapped.
+pub(super) fn all(store: Option<&PinStore>, here: Here<'_>) -> Result<Vec<Known>, AgreedError> {
+    Ok(store.map(|store| agreed::all(store, here.places, here.now)).transpose()?.unwrap_or_default())
+}
 
 pub(super) struct Lines<'p> {
     known: Vec<Known>,
@@ -22,10 +27,7 @@ pub(super) struct Lines<'p> {
 impl<'p> Lines<'p> {
     /// What is agreed to for these tools: what is about one of them first, then what is about its server or every server.
     pub(super) fn of(store: Option<&PinStore>, here: Here<'p>, tools: &[StoredTool]) -> Result<Self, Error> {
-        let mut known = match store {
-            Some(store) => agreed::all(store, here.places, here.now)?,
-            None => Vec::new(),
-        };
+        let mut known = all(store, here)?;
         known.retain(|one| tools.iter().any(|tool| concerns(one, tool)));
         known.sort_by_key(Known::order);
         Ok(Self { known, places: here.places })
@@ -109,10 +111,7 @@ pub(super) fn forget(options: &ToolsForgetOptions, here: Here<'_>, out: &mut dyn
 
 fn chosen(options: &ToolsForgetOptions, store: Option<&PinStore>, here: Here<'_>) -> Result<Vec<Known>, Error> {
     // What is kept for a tool that is not remembered can be taken back, too.
-    let all = match store {
-        Some(store) => agreed::all(store, here.places, here.now)?,
-        None => Vec::new(),
-    };
+    let all = all(store, here)?;
     if let Some(server) = &options.server {
         let is_its =
             |one: &Known| one.server == *server || server.len() >= 6 && one.kept.fingerprint.starts_with(server);

@@ -1,4 +1,5 @@
-//! `tools review` and `tools pin`: a person settles at a terminal what waits for a look; without one it is only listed.
+//! `tools review` and `tools pin`: a person settles at a terminal what waits for a look, the pages of servers each on one
+//! screen; without a terminal all of it is only listed.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -9,18 +10,22 @@ use crate::behavior::hazards::HazardKind;
 use crate::behavior::identity::Identity;
 use crate::behavior::taxonomy::Badge;
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
-use crate::cli::console::{self, Next};
+use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::{Here, visible};
+use crate::cli::look::{Here, Look, visible};
 use crate::cli::tools::show::print_changes;
-use crate::cli::tools::{named, page, print, row, store};
+use crate::cli::tools::{named, print, row, store};
+use crate::console::model::OpenPage;
+use crate::console::pages::review;
 use crate::gate::data::pin::PinState;
+use crate::home::pages::{self, SeenOf};
 use crate::home::user;
 use crate::operator::pinned;
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
-use crate::pins::page::Page;
+use crate::pins::page::{Beforehand, Line, Offer, Page};
 use crate::pins::reading::{Applied, Server, StoredTool, entry};
+use crate::text::row::{Tone, strong};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
     first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
@@ -71,9 +76,9 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         return Err(Error::wrong(what, "run it in a terminal of your own"));
     }
     let mut store = store(here.places)?;
-    let pages = page::wanted(store.as_ref(), options, here)?;
+    let pages = wanted_pages(store.as_ref(), options, here)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
-    let mut servers = store.as_ref().map(PinStore::servers).transpose()?.unwrap_or_default();
+    let mut servers = super::servers(store.as_ref())?;
     servers.retain(|server| is_wanted(server) && server.change().is_some());
     let mut tools = super::known(store.as_ref(), options.server.as_deref())?;
     tools.retain(|known| !reasons(known).is_empty());
@@ -94,7 +99,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             return printed(&pages, here, out);
         }
         if !is_text {
-            rows.extend(pages.iter().flat_map(page::rows));
+            rows.extend(pages.iter().flat_map(page_rows));
         }
         let rows = &rows[..rows.len().min(output.limit.unwrap_or(usize::MAX))];
         let none = if options.from_log { NOTHING_SEEN } else { NOTHING };
@@ -149,7 +154,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             Some(_) => {}
         }
     }
-    if page::answer(pages, store, options, here, out)? == Next::Leave {
+    if answer_pages(pages, store, options, here, out)? == Next::Leave {
         return Ok(ExitCode::SUCCESS);
     }
     for (at, known) in tools.iter().enumerate() {
@@ -202,7 +207,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
 
 fn printed(pages: &[Page], here: Here<'_>, out: &mut dyn Write) -> Exit {
     for page in pages {
-        page::print(page, here, out)?;
+        print_page(page, here, out)?;
     }
     if !pages.is_empty() {
         let command = here.places.command("tools review");
@@ -299,5 +304,63 @@ fn tool_row(known: &StoredTool, grown: Option<&str>) -> Value {
         "because": row::because(&known.behavior), "capability": grown,
         "pin_version": known.pin.version, "digest": known.pin.latest.to_string(),
         "fingerprint": known.server.fingerprint,
+    })
+}
+
+/// The pages to be answered: the named server's, those with something that the log saw, or those that would save questions.
+fn wanted_pages(store: Option<&PinStore>, options: &ToolsReviewOptions, here: Here<'_>) -> Result<Vec<Page>, Error> {
+    let Some(store) = store else { return Ok(Vec::new()) };
+    let seen = if options.from_log { pages::seen(here.places)? } else { SeenOf::new() };
+    let mut all = pages::all(store, here.places, &seen, here.now)?;
+    all.retain(|page| match &options.server {
+        Some(server) => *server == page.server && page.is_open(),
+        None if options.from_log => seen.contains_key(&page.server) && page.is_open(),
+        None => page.is_wanted(),
+    });
+    Ok(all)
+}
+
+fn answer_pages(
+    all: Vec<Page>,
+    store: &mut PinStore,
+    options: &ToolsReviewOptions,
+    here: Here<'_>,
+    out: &mut dyn Write,
+) -> Result<Next, Error> {
+    for page in all {
+        if options.agree {
+            print_page(&page, here, out)?;
+            let marked = |(_, line): &(usize, &Line)| line.beforehand == Beforehand::Marked;
+            let lines: Vec<usize> = page.lines.iter().enumerate().filter(marked).map(|(at, _)| at).collect();
+            let (says, _) = pages::answer(store, here.places, &page, &lines, here.now)?;
+            writeln!(out, "{}", visible(&says))?;
+            continue;
+        }
+        if show_page(page, here, out)? == Next::Leave {
+            return Ok(Next::Leave);
+        }
+    }
+    Ok(Next::GoOn)
+}
+
+fn print_page(page: &Page, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let look = Look::here(here);
+    look.print(&strong("The page of ").and_foreign(Tone::Strong, &page.server), out)?;
+    let open = OpenPage { at: usize::MAX, ..OpenPage::of(page.clone()) };
+    review::page_rows(&open, look.width).iter().try_for_each(|row| look.print(row, out))?;
+    Ok(())
+}
+
+fn page_rows(page: &Page) -> impl Iterator<Item = Value> {
+    page.lines.iter().map(|line| {
+        let answer = match line.offer {
+            Offer::Nothing => None,
+            Offer::Agreed => Some("agreed"),
+            Offer::Agree(_) | Offer::Reads(_) => Some("open"),
+        };
+        json!({
+            "server": page.server, "fingerprint": page.fingerprint, "page": line.group.word(), "tool": line.tool,
+            "why": line.says, "answer": answer, "marked": line.beforehand == Beforehand::Marked,
+        })
     })
 }

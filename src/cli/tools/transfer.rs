@@ -10,10 +10,10 @@ use crate::behavior::agreed::{Agreement, What};
 use crate::cli::args::ToolsReviewOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, pretty, shown, visible};
-use crate::cli::tools::agreed::whose;
-use crate::cli::tools::store;
+use crate::cli::tools::agreed::{all, whose};
+use crate::cli::tools::{servers, store};
 use crate::cli::{console, manifest};
-use crate::home::agreed::{agree, all};
+use crate::home::agreed::agree;
 use crate::home::agreed_file::{self, AgreementOffer};
 use crate::home::user;
 use crate::pins::PinStore;
@@ -23,10 +23,7 @@ use crate::wire::number::counted;
 /// Writes what counts today. A file that is there already is left as it is.
 pub(super) fn export(file: &Path, server: Option<&str>, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let store = store(here.places)?;
-    let (mut known, mut servers) = (Vec::new(), Vec::new());
-    if let Some(store) = &store {
-        (known, servers) = (all(store, here.places, here.now)?, store.servers()?);
-    }
+    let (mut known, servers) = (all(store.as_ref(), here)?, servers(store.as_ref())?);
     known.retain(|one| server.is_none_or(|server| server == one.server));
     let text = format!("{}\n", pretty(&agreed_file::write(&known, &servers)));
     if file == Path::new("-") {
@@ -107,10 +104,7 @@ fn sorted<'f>(
     only: Option<&str>,
     here: Here<'_>,
 ) -> Result<SortedOffers<'f>, Error> {
-    let (mut servers, mut known) = (Vec::new(), Vec::new());
-    if let Some(store) = store {
-        (servers, known) = (store.servers()?, all(store, here.places, here.now)?);
-    }
+    let (servers, known) = (servers(store)?, all(store, here)?);
     let (mut wanted, mut already, mut unknown) = (Vec::new(), 0, Vec::<(String, usize)>::new());
     for offer in offers.iter().filter(|offer| only.is_none_or(|only| only == offer.server)) {
         let whose: Vec<(String, String)> = match offer.agreement.what {
