@@ -2,8 +2,8 @@
 //! started as a host would: `demo-agent -- mcp-approve -- mcp-approve demo-server`. Only the agent's wishes are simulated.
 
 mod agent;
-mod server;
 mod summary;
+mod tools;
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
@@ -19,8 +19,8 @@ use crate::home::places::Places;
 use crate::home::replace::replace;
 pub use agent::AgentArgs;
 use agent::{END_LIMIT, wait_for};
-use server::{Tools, failed};
 use summary::Workspace;
+use tools::{Tools, failed};
 
 /// What the agent reads of the database, statement by statement, passes by this policy.
 const POLICY: &str = include_str!("../../assets/demo/policy.toml");
@@ -43,7 +43,7 @@ pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
     let (work, places) = (root.join("work"), Places::under(&root.join("home"))?);
     replace(&places.policy_file(), POLICY).map_err(failed)?;
     private(&work).map_err(failed)?;
-    server::furnish(&work)?;
+    tools::furnish(&work)?;
     let before = Workspace::of(&work)?;
     let mut agent = start(&root, &work).map_err(failed)?;
     let shown = Command::new(me()?).arg("--home").arg(root.join("home")).arg("demo-console").status();
@@ -62,8 +62,8 @@ pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
 }
 
 pub(super) fn serve(work: &Path) -> Exit {
-    server::furnish(work)?;
-    done(server::serve(io::stdin().lock(), io::stdout(), &mut Tools::over(work)?))
+    tools::furnish(work)?;
+    done(tools::serve(io::stdin().lock(), io::stdout(), &mut Tools::over(work)?))
 }
 
 pub(super) fn agent(args: &AgentArgs) -> Exit {

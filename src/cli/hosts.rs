@@ -187,8 +187,7 @@ pub(super) fn each<'l>(
     for one in &lists.servers {
         let place = (one.host, &one.file, &one.project);
         if last.replace(place) != Some(place) {
-            let project = one.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
-            writeln!(out, "{} ({})", one.host, visible(&format!("{}{project}", one.file.display())))?;
+            writeln!(out, "{} ({})", one.host, visible(&one.list()))?;
         }
         server(one, out)?;
     }

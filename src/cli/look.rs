@@ -13,6 +13,7 @@ use crate::cli::error::{Error, Exit};
 use crate::cli::prose::Prose;
 use crate::home::places::{Places, under};
 use crate::text::columns::{Columns, fitted};
+use crate::text::plain::json_escaped;
 use crate::text::row::{Row, Tone};
 
 pub(super) use crate::text::plain::{visible, visible_lines};
@@ -256,15 +257,5 @@ pub(super) fn pretty(value: &Value) -> String {
 
 /// JSON text with every hidden character escaped: the same value, fit for a terminal.
 pub(super) fn visible_json(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for character in json.chars() {
-        if character.is_control() || is_hidden(character) {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(character);
-        }
-    }
-    out
+    json_escaped(json, |c| c.is_control() || is_hidden(c))
 }

@@ -16,16 +16,6 @@ use crate::mcp::tool::Tool;
 /// How long a manifest may be, in bytes.
 const LONGEST: u64 = 64 << 20;
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0}. Give the answer of tools/list, an object with `tools`, or an array of tools")]
-pub struct NotTools(String);
-
-impl From<NotTools> for Error {
-    fn from(error: NotTools) -> Self {
-        Self::wrong(error.to_string(), "`mcp-approve tools classify --help` shows an example")
-    }
-}
-
 /// What a server can do, and how it names itself. Foreign text.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -49,9 +39,12 @@ pub fn text(file: &Path) -> Result<String, Error> {
 }
 
 /// Of a `tools/list` response, an object with `tools`, or an array; and the server's name where the text has it.
-pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools> {
-    let read = serde_json::from_str(text);
-    let mut input: Value = read.map_err(|error| NotTools(format!("this is not JSON: {error}")))?;
+pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), Error> {
+    let wrong = |why: &str| {
+        let what = format!("{why}. Give the answer of tools/list, an object with `tools`, or an array of tools");
+        Error::wrong(what, "`mcp-approve tools classify --help` shows an example")
+    };
+    let mut input: Value = serde_json::from_str(text).map_err(|error| wrong(&format!("this is not JSON: {error}")))?;
     if let Value::Array(list) = &mut input {
         return Ok((None, std::mem::take(list)));
     }
@@ -60,7 +53,7 @@ pub fn definitions(text: &str) -> Result<(Option<String>, Vec<Value>), NotTools>
     let holder = if input.get("result").is_some() { &mut input["result"] } else { &mut input };
     match holder.get_mut("tools") {
         Some(Value::Array(list)) => Ok((name, std::mem::take(list))),
-        _ => Err(NotTools("no list of tools in this JSON".to_owned())),
+        _ => Err(wrong("no list of tools in this JSON")),
     }
 }
 

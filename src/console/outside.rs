@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
 use super::model::{Edit, Palette};
-use super::settings::{Choice, Notice, Pointer};
+use super::settings::{Notice, Pointer};
 use crate::home::places::Places;
 use crate::link::desktop::Desktop;
 
@@ -104,36 +104,36 @@ impl Drop for Draft {
 }
 
 /// If none was chosen: none under NO_COLOR (<https://no-color.org>), else what suits the background, if that is told.
-pub(super) fn palette(theme: Choice<Palette>) -> Palette {
+pub(super) fn palette(theme: Option<Palette>) -> Palette {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // `15;0`: foreground and background, as rxvt, konsole and others set it.
     let ground = std::env::var("COLORFGBG").unwrap_or_default();
     match (theme, ground.rsplit(';').next()) {
-        (Choice::Chosen(palette), _) => palette,
-        (Choice::Auto, _) if unwanted => Palette::Monochrome,
-        (Choice::Auto, Some("7" | "15")) => Palette::Light,
-        (Choice::Auto, _) => Palette::Colours,
+        (Some(palette), _) => palette,
+        (None, _) if unwanted => Palette::Monochrome,
+        (None, Some("7" | "15")) => Palette::Light,
+        (None, _) => Palette::Colours,
     }
 }
 
 /// How to notify, and what is wrong with the wish. No terminal is asked in two ways: some would show the notice twice.
-pub(super) fn notice(wanted: Choice<Notice>) -> (Notice, Option<String>) {
+pub(super) fn notice(wanted: Option<Notice>) -> (Notice, Option<String>) {
     let is = |name: &str, words: &[&str]| {
         std::env::var(name).is_ok_and(|value| words.iter().any(|word| value.starts_with(word)))
     };
     let asked = match wanted {
-        Choice::Chosen(Notice::Desktop) if !Desktop::default().is_there() => {
+        Some(Notice::Desktop) if !Desktop::default().is_there() => {
             let hint = "install it (libnotify), or write `notice = \"auto\"`";
             let says = format!("`notice = \"desktop\"` needs notify-send or osascript in /usr/bin or /bin; {hint}");
             return (Notice::Off, Some(says));
         }
-        Choice::Chosen(notice) => notice,
+        Some(notice) => notice,
         // A multiplexer swallows what is meant for the terminal, or shows it as text.
-        Choice::Auto if is("TERM", &["screen", "tmux"]) => own_desktop(),
-        Choice::Auto if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
-        Choice::Auto if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
-        Choice::Auto if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
-        Choice::Auto => own_desktop(),
+        None if is("TERM", &["screen", "tmux"]) => own_desktop(),
+        None if is("TERM_PROGRAM", &["iTerm", "WezTerm", "ghostty"]) => Notice::Osc9,
+        None if is("TERM", &["xterm-kitty"]) => Notice::Osc9,
+        None if is("TERM", &["foot", "rxvt"]) => Notice::Osc777,
+        None => own_desktop(),
     };
     (asked, None)
 }

@@ -36,15 +36,15 @@ use crate::wire::number::counted;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
 pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
-    begin(places, now, process, Begin::Waiting).map(drop)
+    begin(places, now, process, None).map(drop)
 }
 
 /// Shows the page of one server, until the operator answers it or leaves it.
 pub fn page(places: &Places, now: fn() -> i64, page: Page) -> Result<End, RunError> {
-    begin(places, now, Process::Own, Begin::Page(Box::new(page)))
+    begin(places, now, Process::Own, Some(page))
 }
 
-fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> Result<End, RunError> {
+fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>) -> Result<End, RunError> {
     let (wanted, mut problems) = settings::load(places);
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
@@ -90,18 +90,14 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
     terminal::end_with_signals(heard_here.clone());
     let screen = Screen::open(outside.mouse)?;
     let mut model = Model::new(settings, screen.size()?);
-    let is_page = matches!(begin, Begin::Page(_));
-    if let Begin::Page(page) = begin {
+    let is_page = page.is_some();
+    if let Some(page) = page {
         model.settings.tour = Tour::Dismissed;
-        model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(*page))), 0)));
+        model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(page))), 0)));
     }
     let keyboard = Keyboard::start(heard_here, outside.now);
-    let desktop = Desktop::default();
-    let focus = Focus::Unknown;
-    let drawn_at = i64::MIN;
-    let outside = &outside;
     Loop {
-        outside,
+        outside: &outside,
         sources,
         model,
         screen,
@@ -109,10 +105,10 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         inbox,
         clients,
         ask,
-        drawn_at,
+        drawn_at: i64::MIN,
         titled: None,
-        desktop,
-        focus,
+        desktop: Desktop::default(),
+        focus: Focus::Unknown,
         is_page,
     }
     .run()
@@ -124,12 +120,6 @@ pub enum RunError {
     Terminal(#[from] std::io::Error),
     #[error("the wrappers cannot be reached: {0}")]
     Link(#[from] LinkError),
-}
-
-enum Begin {
-    Waiting,
-    /// One server's page, and nothing else: it ends once that is answered or left.
-    Page(Box<Page>),
 }
 
 #[derive(Debug)]
@@ -166,6 +156,21 @@ struct Loop<'a> {
     desktop: Desktop,
     focus: Focus,
     is_page: bool,
+}
+
+/// How often to look whether the key was touched.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// How many cards one signature covers: more would not fit in a statement.
+const MOST: usize = 40;
+
+enum Waited {
+    Signed(String),
+    /// The operator took it back, or the terminal is gone.
+    Back(String),
+    NextKey,
+    /// ssh-keygen is to ask for a passphrase or a PIN.
+    Terminal,
 }
 
 impl Loop<'_> {
@@ -318,24 +323,7 @@ impl Loop<'_> {
         let Outside { editor, places, .. } = self.outside;
         Ok(self.screen.suspended(|| edit(editor, places.state_dir(), text))?)
     }
-}
 
-/// How often to look whether the key was touched.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
-
-/// How many cards one signature covers: more would not fit in a statement.
-const MOST: usize = 40;
-
-enum Waited {
-    Signed(String),
-    /// The operator took it back, or the terminal is gone.
-    Back(String),
-    NextKey,
-    /// ssh-keygen is to ask for a passphrase or a PIN.
-    Terminal,
-}
-
-impl Loop<'_> {
     /// The commands, each approval that needs it with a signature. One that was not signed is left out, and `more` says why.
     pub(super) fn signed(&mut self, todo: Vec<Command>, more: &mut Vec<Msg>) -> Result<Vec<Command>, RunError> {
         let cards: Vec<Option<Arc<Snapshot>>> = todo.iter().map(|command| self.card(command)).collect();
@@ -438,7 +426,7 @@ impl Loop<'_> {
                 Ok(running) => match running.poll() {
                     Ok(Some(signature)) => return Ok(Waited::Signed(signature)),
                     Ok(None) => Ok(()),
-                    Err(why) => Err(why.to_string()),
+                    Err(why) => Err(why),
                 },
                 Err(why) => Err(why.clone()),
             };

@@ -14,20 +14,13 @@ use crate::policy::reading::{Problem, Reading};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsoleSettings {
-    pub theme: Choice<Palette>,
+    /// The terminal and the environment decide what the operator did not choose.
+    pub theme: Option<Palette>,
     pub manner: Manner,
-    pub notice: Choice<Notice>,
+    pub notice: Option<Notice>,
     pub mouse: Pointer,
     pub confirmation: Confirmation,
     pub keys: Keys,
-}
-
-/// What the operator chose, or that the terminal and the environment decide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Choice<T> {
-    #[default]
-    Auto,
-    Chosen(T),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,11 +101,11 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
         match key.get_ref().as_ref() {
             "theme" => {
                 let words = [
-                    ("auto", Choice::Auto),
-                    ("dark", Choice::Chosen(Palette::Colours)),
-                    ("light", Choice::Chosen(Palette::Light)),
-                    ("colour-blind", Choice::Chosen(Palette::Safe)),
-                    ("none", Choice::Chosen(Palette::Monochrome)),
+                    ("auto", None),
+                    ("dark", Some(Palette::Colours)),
+                    ("light", Some(Palette::Light)),
+                    ("colour-blind", Some(Palette::Safe)),
+                    ("none", Some(Palette::Monochrome)),
                 ];
                 settings.theme = reading.word(value, "theme", &words).unwrap_or_default();
             }
@@ -122,11 +115,11 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, settings: &mut Conso
             }
             "notice" => {
                 let words = [
-                    ("auto", Choice::Auto),
-                    ("off", Choice::Chosen(Notice::Off)),
-                    ("osc9", Choice::Chosen(Notice::Osc9)),
-                    ("osc777", Choice::Chosen(Notice::Osc777)),
-                    ("desktop", Choice::Chosen(Notice::Desktop)),
+                    ("auto", None),
+                    ("off", Some(Notice::Off)),
+                    ("osc9", Some(Notice::Osc9)),
+                    ("osc777", Some(Notice::Osc777)),
+                    ("desktop", Some(Notice::Desktop)),
                 ];
                 settings.notice = reading.word(value, "notice", &words).unwrap_or_default();
             }

@@ -134,7 +134,7 @@ fn act(model: &mut Model, action: Action) {
         }
         Action::Confirm | Action::Quit => model.todo.push(Command::Quit),
         Action::Suspend => model.todo.push(Command::Suspend),
-        Action::MarkAlike if model.place() == Place::Batch => batch::tick_all(model),
+        Action::MarkAlike if model.place() == Place::Batch => batch::change(model, |batch, _, _| batch.tick_all()),
         Action::MarkAlike => batch::mark_alike(model),
         Action::Copy => card::copy(model),
         Action::Extend => decide::extend(model),
@@ -152,7 +152,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Group if model.screen == Screen::Log => browse::regroup(model),
         Action::Group => batch::regroup(model),
         Action::Mark if model.place() == Place::Review => rules::mark(model),
-        Action::Mark if model.place() == Place::Batch => batch::tick(model),
+        Action::Mark if model.place() == Place::Batch => batch::change(model, |batch, page, _| batch.tick(page)),
         Action::Mark if model.screen == Screen::Tools => tools::mark(model),
         Action::Mark => batch::mark(model),
         Action::DenyServer => decide::deny_server(model),
@@ -195,7 +195,7 @@ fn act(model: &mut Model, action: Action) {
         Action::Tools => browse::visit(model, Screen::Tools),
         Action::Rules => browse::visit(model, Screen::Rules),
         Action::Servers => browse::visit(model, Screen::Servers),
-        Action::Palette => typing::palette(model),
+        Action::Palette => model.overlay = Some(Overlay::Palette { text: String::new(), at: 0 }),
         Action::Run => {
             if let Some(action) = typing::run(model) {
                 act(model, action);

@@ -32,6 +32,14 @@ pub struct Listed {
     pub wrapping: Option<Wrapping>,
 }
 
+impl Listed {
+    /// The list it is in, and for which project.
+    pub fn list(&self) -> String {
+        let project = self.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
+        format!("{}{project}", self.file.display())
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
     pub host: &'static str,

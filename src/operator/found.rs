@@ -213,6 +213,9 @@ impl Line {
             other => other.to_string(),
         });
         let outcome = detail.result.as_deref().and_then(|word| word.parse().ok());
+        let joined = |one: Option<String>, by: &str, other: Option<String>| {
+            [one, other].into_iter().flatten().reduce(|one, other| one + by + &other)
+        };
         let note = match kind {
             Some(Kind::Outcome) => detail.result.or(detail.reason),
             Some(Kind::DecisionAsked) => {
@@ -222,25 +225,16 @@ impl Line {
                     more => format!("shown in {more} consoles"),
                 });
                 let edited = detail.edited_from.map(|_| "with edited arguments".to_owned());
-                [detail.why, edited, shown].into_iter().flatten().reduce(|why, more| format!("{why}; {more}"))
+                joined(joined(detail.why, "; ", edited), "; ", shown)
             }
-            Some(Kind::Fault) => {
-                [detail.what, detail.reason].into_iter().flatten().reduce(|what, why| format!("{what}: {why}"))
-            }
-            Some(Kind::Host) => {
-                [detail.name, version].into_iter().flatten().reduce(|name, version| name + " " + &version)
-            }
-            Some(Kind::ServerEnd) => {
-                [detail.how, detail.reason].into_iter().flatten().reduce(|how, why| format!("{how}: {why}"))
-            }
+            Some(Kind::Fault) => joined(detail.what, ": ", detail.reason),
+            Some(Kind::Host) => joined(detail.name, " ", version),
+            Some(Kind::ServerEnd) => joined(detail.how, ": ", detail.reason),
             Some(Kind::Policy) => {
                 let grant = detail.grant.map(|grant| format!("{} for {}", grant.id, grant.tool));
-                let about = grant.or(detail.file);
-                let what = [detail.what, about].into_iter().flatten().reduce(|what, about| format!("{what}: {about}"));
-                [what, detail.reason.or(detail.banner)]
-                    .into_iter()
-                    .flatten()
-                    .reduce(|what, why| format!("{what} ({why})"))
+                let what = joined(detail.what, ": ", grant.or(detail.file));
+                let why = detail.reason.or(detail.banner);
+                if what.is_none() { why } else { joined(what, " ", why.map(|why| format!("({why})"))) }
             }
             Some(Kind::Tools) => detail.review.or_else(|| {
                 let (state, version) = detail.definition.zip(version)?;

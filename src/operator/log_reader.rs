@@ -23,7 +23,7 @@ use crate::audit::verified::Verifying;
 use crate::audit::{past, query, verified};
 use crate::home::user;
 use crate::hosts;
-use crate::hosts::{Listed, Start};
+use crate::hosts::Start;
 use crate::operator::found::{
     Before, Certain, Checked, Counts, Explained, Finding, Line, LogRequest, Opened, Progress, Unwrapped,
 };
@@ -343,11 +343,7 @@ fn unwrapped() -> Vec<Unwrapped> {
     let lists = hosts::lists(&hosts::Search::here(user.home).files());
     let is_bare = |start| matches!(start, Start::Unwrapped | Start::Elsewhere | Start::Bundle);
     let bare = lists.servers.into_iter().filter(|server| is_bare(server.start));
-    let list = |server: &Listed| match &server.project {
-        Some(project) => format!("{}, for {project}", server.file.display()),
-        None => server.file.display().to_string(),
-    };
-    bare.map(|server| Unwrapped { list: list(&server), host: server.host.to_owned(), server: server.name }).collect()
+    bare.map(|server| Unwrapped { list: server.list(), host: server.host.to_owned(), server: server.name }).collect()
 }
 
 /// Rules that are named beside the one that decides.

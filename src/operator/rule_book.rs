@@ -95,10 +95,8 @@ pub fn all(policy: &Policy) -> impl Iterator<Item = (&Rule, bool)> {
 
 /// The policy that is tried on past calls: the files as they are written, or with one changed file as if accepted.
 pub fn tried(places: &Places, which: &Which) -> Result<Policy, String> {
-    let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
-    let usual = || usual().unwrap_or_else(|| PolicyPlace::own(places));
     match which {
-        Which::Written => Layers::of(places, None, &usual()).as_written().map_err(|broken| broken.banner()),
+        Which::Written => Layers::of(places, None, &usual(places)).as_written().map_err(|broken| broken.banner()),
         Which::Accepted { layer, file, digest, .. } => {
             let file = Path::new(file);
             layers(places, *layer, file).if_accepted(file, *digest).map_err(|error| error.to_string())
@@ -112,13 +110,18 @@ pub fn before(places: &Places, which: &Which) -> Option<Policy> {
     Some(layers(places, *layer, Path::new(file)).load(Keeps::Nothing))
 }
 
+/// The operator's policy that counts for every server.
+fn usual(places: &Places) -> PolicyPlace {
+    let first = config::policies(places).ok().and_then(|all| all.into_iter().next());
+    first.unwrap_or_else(|| PolicyPlace::own(places))
+}
+
 /// The files among which this one is read at this layer.
 fn layers(places: &Places, layer: Layer, file: &Path) -> Layers {
-    let usual = || config::policies(places).ok().and_then(|all| all.into_iter().next());
     let folder = if layer == Layer::Project { file.parent() } else { None };
     let named = match layer {
         Layer::Run => PolicyPlace::Named(file.to_path_buf()),
-        Layer::System | Layer::User | Layer::Project => usual().unwrap_or_else(|| PolicyPlace::own(places)),
+        Layer::System | Layer::User | Layer::Project => usual(places),
     };
     Layers::of(places, folder, &named)
 }

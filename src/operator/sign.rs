@@ -42,16 +42,6 @@ pub enum Prompts {
     Window,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum SignError {
-    #[error("ssh-keygen cannot be run: {0}")]
-    Cannot(io::Error),
-    #[error("ssh-keygen did not sign: {0}")]
-    Failed(String),
-    #[error("ssh-keygen answered with something that is not a signature")]
-    NoSignature,
-}
-
 /// The keys of the list that may sign at a moment, those with a public file in `folder` (usually `~/.ssh`) first.
 pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> Vec<OwnKey> {
     let files = public_files(folder);
@@ -80,13 +70,12 @@ pub struct ToSign {
 impl ToSign {
     pub fn start(&self, places: &Places, prompts: Prompts) -> Result<Signing, String> {
         let program = keygen(places)?;
-        Signing::start(&program, self, prompts, places.state_dir()).map_err(|error| error.to_string())
+        Signing::start(&program, self, prompts, places.state_dir())
     }
 
     /// Has ssh-keygen sign at the terminal.
     pub fn sign(&self, places: &Places) -> Result<Evidence, String> {
-        let signature = self.start(places, Prompts::Terminal)?.wait().map_err(|error| error.to_string())?;
-        Ok(self.with(signature))
+        Ok(self.with(self.start(places, Prompts::Terminal)?.wait()?))
     }
 
     pub fn with(&self, signature: String) -> Evidence {
@@ -101,17 +90,12 @@ impl fmt::Display for OwnKey {
     }
 }
 
-/// The keys that the operator may sign verdicts with at a moment; or why there is none.
 pub fn verdict_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
     keys(places, NAMESPACE, at)
 }
 
-/// The keys that the operator may accept policies with at a moment.
-pub fn change_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
-    keys(places, change::NAMESPACE, at)
-}
-
-fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
+/// The keys that the operator may sign with at a moment; or why there is none.
+pub fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
     let in_force = signers::load(places).map_err(|error| format!("{error}: {}", error.hint()))?;
     let in_force = in_force.ok_or("there is no list of signers: `mcp-approve help signing`")?;
     let keys = own_keys(&in_force, &ssh_folder().unwrap_or_default(), namespace, at);
@@ -196,14 +180,20 @@ impl Drop for Written {
     }
 }
 
+const NO_SIGNATURE: &str = "ssh-keygen answered with something that is not a signature";
+
+fn cannot(error: io::Error) -> String {
+    format!("ssh-keygen cannot be run: {error}")
+}
+
 impl Signing {
     /// Starts `program` to sign a statement; `private` is a folder of the user's alone.
-    fn start(program: &Path, to_sign: &ToSign, prompts: Prompts, private: &Path) -> Result<Self, SignError> {
+    fn start(program: &Path, to_sign: &ToSign, prompts: Prompts, private: &Path) -> Result<Self, String> {
         let ToSign { key, statement, namespace } = to_sign;
         let (file, written) = match &key.file {
             Some(file) => (file.clone(), None),
             None => {
-                let written = written(private, &key.key).map_err(SignError::Cannot)?;
+                let written = written(private, &key.key).map_err(cannot)?;
                 (written.0.clone(), Some(written))
             }
         };
@@ -218,9 +208,9 @@ impl Signing {
             Prompts::Terminal => command.stderr(Stdio::inherit()),
             Prompts::Window => command.env("SSH_ASKPASS_REQUIRE", "force").stderr(Stdio::piped()),
         };
-        let mut child = command.spawn().map_err(SignError::Cannot)?;
+        let mut child = command.spawn().map_err(cannot)?;
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(SignError::NoSignature);
+            return Err(NO_SIGNATURE.to_owned());
         };
         // A statement fits a pipe's buffer, so this never waits; one that ends without reading says why on stderr.
         let _ = stdin.write_all(statement.as_bytes());
@@ -229,19 +219,19 @@ impl Signing {
     }
 
     /// The signature, once it is made; `None` while it waits for a touch.
-    pub fn poll(&mut self) -> Result<Option<String>, SignError> {
-        match self.child.try_wait().map_err(SignError::Cannot)? {
+    pub fn poll(&mut self) -> Result<Option<String>, String> {
+        match self.child.try_wait().map_err(cannot)? {
             None => Ok(None),
             Some(status) => self.finish(status.success()).map(Some),
         }
     }
 
-    pub fn wait(mut self) -> Result<String, SignError> {
-        let status = self.child.wait().map_err(SignError::Cannot)?;
+    pub fn wait(mut self) -> Result<String, String> {
+        let status = self.child.wait().map_err(cannot)?;
         self.finish(status.success())
     }
 
-    fn finish(&mut self, success: bool) -> Result<String, SignError> {
+    fn finish(&mut self, success: bool) -> Result<String, String> {
         let mut signature = String::new();
         let length = sshsig::LONGEST as u64;
         if success && self.stdout.by_ref().take(length).read_to_string(&mut signature).is_ok() && !signature.is_empty()
@@ -249,7 +239,7 @@ impl Signing {
             return Ok(signature);
         }
         if success {
-            return Err(SignError::NoSignature);
+            return Err(NO_SIGNATURE.to_owned());
         }
         let mut says = Vec::new();
         if let Some(stderr) = &mut self.stderr {
@@ -258,7 +248,7 @@ impl Signing {
         }
         let says = String::from_utf8_lossy(&says);
         let last = says.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
-        Err(SignError::Failed(last.trim().to_owned()))
+        Err(format!("ssh-keygen did not sign: {}", last.trim()))
     }
 }
 

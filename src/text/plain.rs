@@ -148,6 +148,19 @@ pub fn hides(c: char) -> bool {
     }
 }
 
+/// JSON text with these characters as escapes: the same value.
+pub fn json_escaped(json: &str, escapes: impl Fn(char) -> bool) -> String {
+    let mut out = String::with_capacity(json.len() + 1);
+    for c in json.chars() {
+        if escapes(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out.push_str(&format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// How many columns a shown text takes, by the table that ratatui uses for printing.
 pub fn width(shown: &str) -> usize {
     if shown.bytes().all(|b| matches!(b, 0x20..0x7F)) {

@@ -2,7 +2,7 @@
 
 use mcp_approve::console::keymap::{Action, Key, Place};
 use mcp_approve::console::model::{Confirmation, Manner, Palette};
-use mcp_approve::console::settings::{Choice, ConsoleSettings, Notice, Pointer, load};
+use mcp_approve::console::settings::{ConsoleSettings, Notice, Pointer, load};
 use mcp_approve::home::places::Places;
 
 /// The settings that a file with this text gives, and its problems without the file's name.
@@ -22,8 +22,8 @@ fn what_is_said_is_taken() {
         [console.keys]\napprove = \"Ctrl-y\"\ndown = [\"b\", \"Down\"]\n";
     let (settings, problems) = parse(text);
     assert!(problems.is_empty(), "{problems:?}");
-    assert_eq!((settings.theme, settings.manner), (Choice::Chosen(Palette::Safe), Manner::Quiet));
-    assert_eq!((settings.notice, settings.mouse), (Choice::Chosen(Notice::Osc9), Pointer::Left));
+    assert_eq!((settings.theme, settings.manner), (Some(Palette::Safe), Manner::Quiet));
+    assert_eq!((settings.notice, settings.mouse), (Some(Notice::Osc9), Pointer::Left));
     assert_eq!(settings.confirmation, Confirmation::Word);
     assert_eq!(settings.keys.action(Key::Ctrl('y'), Place::Queue), Some(Action::Approve));
 }

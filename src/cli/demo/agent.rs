@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::cli::demo::server::failed;
+use crate::cli::demo::tools::failed;
 use crate::cli::error::{Error, Exit};
 
 #[derive(Clone, Debug, clap::Args)]

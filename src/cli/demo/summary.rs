@@ -13,7 +13,7 @@ use crate::audit::fields::{Fields, Record};
 use crate::audit::query;
 use crate::audit::record::{By, Kind, VerdictWord};
 use crate::audit::search::Search;
-use crate::cli::demo::server::{SHOP_FILE, failed, rows};
+use crate::cli::demo::tools::{SHOP_FILE, failed, rows};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::verify::VerifyOptions;
 use crate::cli::log::{self, LogCommand};

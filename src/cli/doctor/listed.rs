@@ -96,8 +96,7 @@ fn of_servers(lists: &Lists, allowed: &[String], places: &Places) -> Vec<Check> 
 }
 
 fn named(server: &Listed) -> String {
-    let project = server.project.as_ref().map(|project| format!(", for {project}")).unwrap_or_default();
-    format!("{} of {} ({}{project})", server.name, server.host, server.file.display())
+    format!("{} of {} ({})", server.name, server.host, server.list())
 }
 
 fn of_program(program: &Program, name: &str) -> Option<Check> {

@@ -23,6 +23,7 @@ use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Pending;
+use crate::signing::change::NAMESPACE;
 use crate::signing::grade::Needs;
 use crate::signing::verdict::Evidence;
 use crate::text::plain::{self, block};
@@ -171,7 +172,7 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
 
 fn signature(one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<Evidence, Error> {
     let failed = |why| Error::failed("there is no signature", why, "`mcp-approve signers` says who may sign");
-    let key = sign::change_keys(places, now).map_err(failed)?.remove(0);
+    let key = sign::keys(places, NAMESPACE, now).map_err(failed)?.remove(0);
     writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
     out.flush()?;
     places.create_state().map_err(|error| failed(error.to_string()))?;

@@ -113,7 +113,8 @@ pub(super) fn settle(model: &mut Model) {
     change(model, |batch, page, _| batch.lay(members, room, page));
 }
 
-fn change(model: &mut Model, change: impl FnOnce(&mut Batch, usize, i64)) {
+/// Changes the open list, with the rows of a page and the time.
+pub(super) fn change(model: &mut Model, change: impl FnOnce(&mut Batch, usize, i64)) {
     let (page, now) = (content_rows(model.areas().body), model.now);
     if let Some(Overlay::Batch(batch)) = &mut model.overlay {
         change(batch, page, now);
@@ -125,14 +126,6 @@ pub(super) fn go(model: &mut Model, action: Action) {
         Action::Down | Action::Up => batch.step(action, page),
         _ => batch.scroll(select::moved(batch.top, action, page, batch.rows()), page),
     });
-}
-
-pub(super) fn tick(model: &mut Model) {
-    change(model, |batch, page, _| batch.tick(page));
-}
-
-pub(super) fn tick_all(model: &mut Model) {
-    change(model, |batch, _, _| batch.tick_all());
 }
 
 /// `Enter`: opens the card of the call in its place, or closes it.

@@ -1,7 +1,5 @@
 //! The keys of the card: scrolling, folds, finding words around its end, its arguments in the editor or on the clipboard.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use super::{decide, select};
@@ -296,16 +294,5 @@ fn for_editor(arguments: &str) -> Option<String> {
 }
 
 fn escaped(json: &str) -> String {
-    let mut text = String::with_capacity(json.len() + 1);
-    for c in json.chars() {
-        if c != '\n' && plain::hides(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a String does not fail.
-                let _ = write!(text, "\\u{unit:04x}");
-            }
-        } else {
-            text.push(c);
-        }
-    }
-    text
+    plain::json_escaped(json, |c| c != '\n' && plain::hides(c))
 }

@@ -21,11 +21,6 @@ pub(super) fn find(model: &mut Model) {
     }
 }
 
-/// `:`: the commands.
-pub(super) fn palette(model: &mut Model) {
-    model.overlay = Some(Overlay::Palette { text: String::new(), at: 0 });
-}
-
 /// A key that is text, where something is being written.
 pub(super) fn typed(model: &mut Model, key: Key) {
     if !decide::may_type(model) {
