@@ -6,5 +6,6 @@ mod gate;
 mod launch;
 mod memory;
 mod page;
+mod reading;
 mod roles;
 pub(crate) mod told;

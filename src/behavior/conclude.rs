@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::agreed::Agreements;
 use super::arguments::effect::{Analysis, Effect};
 use super::arguments::key::Said;
-use super::curated::{Entitlement, Reviewed};
+use super::curated::{Entitlement, Reading, Reviewed};
 use super::evidence::{Claim, Evidence, Source, Strength};
 use super::hazards::{self, Hazard, HazardKind};
 use super::identity::Identity;
@@ -48,6 +48,8 @@ pub struct Behavior {
     pub hazards: Vec<Hazard>,
     /// What our list of well-known servers says that the tool requires of a role.
     pub requires: Option<Entitlement>,
+    /// Which calls only read, by that list, of a tool that changes something; `None` where its word lowers nothing.
+    pub reading: Option<Arc<Reading>>,
     /// What the arguments of this very call would do; empty for a tool.
     pub analyses: Vec<Analysis>,
     /// What is new about this very call; nothing for a tool.
@@ -72,6 +74,7 @@ impl Behavior {
             disputed: false,
             hazards: Vec::new(),
             requires: None,
+            reading: None,
             analyses: Vec::new(),
             shape: Shape::default(),
         }
@@ -85,7 +88,7 @@ impl Behavior {
 }
 
 /// What others than the server say of a tool, for exactly this definition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
     pub pinned: Option<Identity>,
     /// By our list of well-known servers.
@@ -112,13 +115,14 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     let behavior = joined(tool, votes, [&declared, &annotated, &effects, &written], trust);
     let said_otherwise = overrides.evidence();
     // It only tightens, so that it holds whatever the server is trusted with.
-    let requires = overrides.curated.and_then(|reviewed| reviewed.requires);
+    let requires = overrides.curated.as_ref().and_then(|reviewed| reviewed.requires);
     let behavior = overrides.over(behavior, trust);
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence =
         tool.description.as_deref().and_then(|text| voters::description::sentences(text).next()).unwrap_or_default();
-    if (behavior.identity.action.reads() || behavior.identity.action == Action::Unknown)
+    let may_read = behavior.identity.action.reads() || behavior.identity.action == Action::Unknown;
+    if (may_read || behavior.reading.is_some())
         && let Some(what) = hazards::definition::returned(&tool.name, first_sentence)
     {
         hazards.push(Hazard {
@@ -147,14 +151,14 @@ pub fn is_proven_by_texts(tool: &Tool) -> bool {
 }
 
 impl Overrides {
-    fn evidence(self) -> impl Iterator<Item = Evidence> {
+    fn evidence(&self) -> impl Iterator<Item = Evidence> + use<> {
         let pinned = self.pinned.map(|identity| Evidence {
             source: Source::Pinned,
             says: Claim::of(identity, None),
             span: "the operator's word".to_owned(),
             strength: Strength::Strong,
         });
-        pinned.into_iter().chain(self.curated.map(Reviewed::evidence))
+        pinned.into_iter().chain(self.curated.as_ref().map(Reviewed::evidence))
     }
 
     fn over(self, behavior: Behavior, trust: Trust) -> Behavior {
@@ -162,13 +166,17 @@ impl Overrides {
             reviewed.identity.mutability == Mutability::Pure && behavior.identity.mutability == Mutability::Mutates
         };
         let curated = self.curated.filter(|reviewed| trust != Trust::None || !lowers(reviewed));
+        let curated = curated.as_ref();
         let content_type = curated.and_then(|reviewed| reviewed.content_type).unwrap_or(behavior.content_type);
+        // The operator's word is about every call.
+        let reading = curated.filter(|_| self.pinned.is_none() && trust != Trust::None);
         match self.pinned.or(curated.map(|reviewed| reviewed.identity)) {
             Some(identity) => Behavior {
                 identity,
                 confidence: proven(identity.mutability),
                 content_type,
                 disputed: false,
+                reading: reading.and_then(|reviewed| reviewed.reading.clone()),
                 ..behavior
             },
             None => behavior,
@@ -200,6 +208,11 @@ pub fn of_call(tool: Option<&Tool>, described: &Behavior, arguments: &Value) -> 
 /// The same, with the keys that the tool does not declare. `said` is what the words of its definition say.
 pub fn of_described_call(tool: Option<&Tool>, said: &Said, described: &Behavior, arguments: &Value) -> CallBehavior {
     let mut behavior = described.clone();
+    let reading = described.reading.as_ref();
+    if let Some((identity, evidence)) = tool.and_then(|tool| reading?.of_call(tool, arguments)) {
+        (behavior.identity, behavior.confidence) = (identity, proven(identity.mutability));
+        Arc::make_mut(&mut behavior.evidence).insert(0, evidence);
+    }
     behavior.hazards.extend(hazards::arguments::found(arguments));
     let mut not_declared = Vec::new();
     if let Some(tool) = tool {

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_approve::behavior::conclude::{Trust, of_tool};
-use mcp_approve::behavior::curated::{List, Row};
+use mcp_approve::behavior::curated::{List, Reading, Row};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::mcp::tool::Tool;
@@ -40,6 +40,8 @@ struct Keys {
     any: Vec<String>,
     /// By tool.
     dialect: BTreeMap<String, String>,
+    /// By tool, of those that change something.
+    reading: BTreeMap<String, Reading>,
 }
 
 fn main() {
@@ -105,7 +107,8 @@ fn main() {
                 )
                 .unwrap();
                 tools += 1;
-                if identity.mutability == Mutability::Mutates {
+                let reading = given.reading.get(&tool.name);
+                if identity.mutability == Mutability::Mutates && reading.is_none() {
                     continue;
                 }
                 let declared = keys_of(&tool.input_schema);
@@ -137,8 +140,25 @@ fn main() {
                 if let Some(dialect) = given.dialect.get(&tool.name) {
                     writeln!(list, "dialect = \"{dialect}\"").unwrap();
                 }
+                if let Some(Reading { identity, with, without }) = reading {
+                    assert!(
+                        with.keys().chain(without).all(|key| declared.contains_key(key)),
+                        "{package}: {}",
+                        tool.name
+                    );
+                    write!(list, "reading = {{ as = \"{identity}\"").unwrap();
+                    let with: Vec<String> =
+                        with.iter().map(|(key, is)| format!("{} = {is}", Value::from(&**key))).collect();
+                    if !with.is_empty() {
+                        write!(list, ", with = {{ {} }}", with.join(", ")).unwrap();
+                    }
+                    if !without.is_empty() {
+                        write!(list, ", without = {}", Value::from_iter(without.iter().map(String::as_str))).unwrap();
+                    }
+                    writeln!(list, " }}").unwrap();
+                }
             }
-            assert!(idle.is_empty(), "{package}: no reading tool has the key {idle:?}");
+            assert!(idle.is_empty(), "{package}: no tool that reads has the key {idle:?}");
             fs::write(root.join("assets/identities").join(&name), list).unwrap();
         }
     }

@@ -35,7 +35,7 @@ use crate::gate::state::{ListOutcome, roots::plain};
 use crate::mcp::{InSession, request};
 use crate::policy::decide::{self, Near};
 use crate::policy::fit::{counted, paths_wanted};
-use crate::policy::scope::{Asked, Asks, InScope, Outside};
+use crate::policy::scope::{Asks, InScope, Outside};
 use crate::policy::{Decision, Question, Ruling, Scope};
 use crate::signing::Required;
 use crate::wire::message::{self, Sorted};
@@ -136,8 +136,7 @@ fn admit(context: Context<'_>, call: &Call, judged: &Judged) -> Result<InScope, 
         (None, _) => Asks::Tool(context.asked_of_scope(call, judged)),
         (Some(_), None) => Asks::Request(server, context.revision_of(call)),
         (Some(_), Some(Inside { tool, described })) => {
-            let definition = described.as_ref().map(|described| &described.tool);
-            Asks::Tool(Asked { server, name: tool, tool: definition, behavior: &judged.behavior })
+            Asks::Tool(Described::asked_of_scope(described.as_deref(), (server, tool), &judged.behavior))
         }
     };
     scope.admit(call, asks)

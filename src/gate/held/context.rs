@@ -9,6 +9,7 @@ use crate::gate::data::snapshot::STILL_WAITS;
 use crate::gate::grants::Grants;
 use crate::gate::held::{Held, Judged, Stage, out::Out, table::Calls};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
+use crate::gate::server::described::Described;
 use crate::gate::server::discovery::{self, Discovery};
 use crate::gate::server::flight::Flights;
 use crate::gate::state::{Ends, Host, Past, Rules};
@@ -70,8 +71,7 @@ impl<'a> Context<'a> {
 
     /// What the scope is asked of a call: its tool, and what the call itself was found to do.
     pub fn asked_of_scope<'b>(&'b self, call: &'b Call, judged: &'b Judged) -> Asked<'b> {
-        let tool = judged.described.as_ref().map(|described| &described.tool);
-        Asked { server: &self.config.server, name: call.name(), tool, behavior: &judged.behavior }
+        Described::asked_of_scope(judged.described.as_deref(), (&self.config.server, call.name()), &judged.behavior)
     }
 
     /// What is known of the tool of a call; nothing is of a request that is no call.

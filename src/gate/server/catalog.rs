@@ -398,8 +398,8 @@ impl Catalog {
             behavior.hazards.extend(first.and_then(|first| lookalike::within(&tool.name, first)));
             behavior
         };
+        let unsaid = overrides.pinned.map(|_| Box::new(behavior_by(Overrides { pinned: None, ..overrides.clone() })));
         let behavior = behavior_by(overrides);
-        let unsaid = overrides.pinned.map(|_| Box::new(behavior_by(Overrides { pinned: None, ..overrides })));
         let (server, scope) = &self.scope;
         let asked = Asked { server, name: &tool.name, tool: Some(&tool), behavior: &behavior };
         let visibility = if scope.holds(asked).is_ok() { Visibility::Listed } else { Visibility::Hidden };

@@ -9,6 +9,7 @@ use crate::capability::schema::{Schema, UnusableSchema};
 use crate::capability::types;
 use crate::gate::data::{pin::PinState, report::KnownTool};
 use crate::mcp::Tool;
+use crate::policy::scope::Asked;
 use crate::signing::Required;
 use crate::wire::Digest;
 
@@ -83,6 +84,17 @@ impl Described {
             (Some(unsaid), Required::Dangerous) if is_pure(&self.behavior) && !is_pure(unsaid) => unsaid,
             _ => &self.behavior,
         }
+    }
+
+    /// What a scope is asked of a call. It is about tools: what this one may do counts, though this call of it only reads.
+    pub fn asked_of_scope<'a>(
+        described: Option<&'a Self>,
+        (server, name): (&'a str, &'a str),
+        call: &'a Behavior,
+    ) -> Asked<'a> {
+        let of_tool = described.map(|known| &known.behavior);
+        let may_change = of_tool.filter(|tool| tool.identity.mutability > call.identity.mutability);
+        Asked { server, name, tool: described.map(|known| &known.tool), behavior: may_change.unwrap_or(call) }
     }
 
     pub fn input(&self) -> &Result<Schema, UnusableSchema> {
