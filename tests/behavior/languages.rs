@@ -108,6 +108,7 @@ fn http_says_the_method_and_the_host() {
         ),
         (fetch, json!({ "url": "https://example.org/a", "method": "get" }), "read-elsewhere READ · GET to example.org"),
         (fetch, json!({ "method": "BREW" }), "unknown UNKNOWN · an HTTP BREW"),
+        ("Merges a pull request.", json!({ "merge_method": "squash" }), "write MERGE · merge_method: squash"),
         (
             fetch,
             json!({ "method": "POST", "headers": { "X-HTTP-Method-Override": "DELETE" } }),

@@ -302,11 +302,16 @@ impl<'a> ArgumentReader<'a> {
             let is_harmless = is_listed && !listed.any(|value| value.as_str().is_some_and(choice::is_act));
             let change = choice::changing(if is_harmless { Choice::Act } else { choice }, text);
             match (choice, change) {
-                (Choice::Method, change) if change.is_some() || choice::is_http(text) => {
+                // `merge_method: "squash"` is no request.
+                (Choice::Method, change)
+                    if choice::is_http(text)
+                        || change == Some(Action::Unknown)
+                        || at.url.is_some() && change.is_some() =>
+                {
                     self.push(Language::Http, at.name, choice::request(text, at.url, change));
                 }
                 (_, Some(action)) => {
-                    let effect = if action == Action::Unknown { Effect::Unknown } else { Effect::Write };
+                    let effect = Effect::of(action);
                     let says = format!("{}: {}", at.name, text.trim().chars().take(40).collect::<String>());
                     self.push(Language::Act, at.name, Meaning::new(effect, action, text.trim(), says));
                 }
