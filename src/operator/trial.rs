@@ -30,6 +30,7 @@ use crate::policy::past::{Answer, Ended, PastCall, Replay, Suggestion, answer, r
 use crate::policy::rate::Recent;
 use crate::policy::rule::{Decision, Policy};
 use crate::policy::under::Roots;
+use crate::wire::digest::Digest;
 use crate::wire::number::counted;
 
 /// How many calls are looked at for a rule, and for a policy.
@@ -319,6 +320,13 @@ pub fn named<'c>(policy: &Policy, calls: &'c [PastCall], now: i64, most: usize) 
 }
 
 impl Named<'_> {
+    /// What it is called in a list: it follows from what it covers, so it stays while others are written or calls come.
+    pub fn name(&self) -> String {
+        let mut name = Digest::of(self.rule.proposal.body.as_bytes()).short();
+        name.truncate(6);
+        name
+    }
+
     pub fn text(&self, expires: Option<i64>) -> String {
         let note = format!("suggested: {} saved", counted(self.rule.saves.len(), "question"));
         let title = Title { id: &self.id, decision: Decision::Allow, expires, note: Some(&note) };

@@ -261,10 +261,12 @@ fn a_suggestion_is_listed_and_accepted() {
     assert_eq!((&rows[0]["saves"], rows.as_array().unwrap().len()), (&json!(3), 1), "{rows}");
     let list = home.run(&["rules", "suggest"]).out;
     assert!(
-        list.contains("1. create_entities, this exact call: saves 3 questions; no call it covers was denied"),
+        list.contains("  create_entities, this exact call: saves 3 questions; no call it covers was denied"),
         "{list}"
     );
-    let run = home.run(&["rules", "suggest", "--write", "1", "--expires", "2099-01-01"]);
+    let name = rows[0]["name"].as_str().unwrap();
+    assert!(list.contains(&format!("\n{name}  create_entities")), "{list}");
+    let run = home.run(&["rules", "suggest", "--write", name, "--expires", "2099-01-01"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(
         policy(&home).contains("expires = 2099-01-01\nnote = \"suggested: 3 questions saved\""),
@@ -275,7 +277,10 @@ fn a_suggestion_is_listed_and_accepted() {
     assert!(replay.contains("3  ask -> allow"), "{replay}");
     let again = home.run(&["rules", "suggest"]).out;
     assert!(again.contains("Nothing to suggest") && again.contains("--observe"), "{again}");
-    assert_eq!(home.run(&["rules", "suggest", "--write", "9"]).code, 2);
+    for gone in ["1", name] {
+        let run = home.run(&["rules", "suggest", "--write", gone]);
+        assert!(run.code == 2 && run.err.contains("there is no suggestion"), "{}", run.err);
+    }
 }
 
 #[test]

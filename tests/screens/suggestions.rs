@@ -102,3 +102,43 @@ fn rules_without_a_suggestion_say_what_it_takes() {
     desk.send(Msg::Found(Finding::Rules(Arc::new(book))));
     assert!(desk.screen().contains("No rule to suggest from 7 decided calls"), "{}", desk.screen());
 }
+
+/// A suggestion stays where it is while others are written and calls come: nobody presses Enter on another one.
+#[test]
+fn what_is_suggested_keeps_its_place() {
+    let mut desk = Desk::connected(80, 24);
+    let shown = |desk: &mut Desk| -> Vec<String> {
+        let of =
+            |line: &str| line.split_once("filesystem/").map(|(_, rest)| rest.split(':').next().unwrap().to_owned());
+        desk.screen().lines().filter(|line| line.contains("+ suggest")).filter_map(of).collect()
+    };
+    suggesting(&mut desk, vec![suggested(3, "write_file"), suggested(2, "edit_file"), suggested(1, "move_file")], 40);
+    assert_eq!(shown(&mut desk), ["write_file", "edit_file", "move_file"]);
+    desk.keys("j");
+    let again = |desk: &mut Desk, rules| {
+        desk.now += NINE;
+        let commands = desk.send(Msg::Tick);
+        let id = commands.iter().find_map(|command| match command {
+            Command::Look(LogRequest::Try(Trial::Suggestions { id })) => Some(*id),
+            _ => None,
+        });
+        let id = id.unwrap_or_else(|| panic!("{commands:?}"));
+        desk.send(Msg::Found(Finding::Tried(Tried::Suggestions {
+            id,
+            found: Arc::new(Suggested { calls: 41, rules }),
+        })));
+        desk.draw();
+    };
+    // It saves most by now, and a new one saves more than another.
+    let edit = Arc::new(SuggestedRule { saves: 90, ..(*suggested(2, "edit_file")).clone() });
+    again(
+        &mut desk,
+        vec![edit.clone(), suggested(4, "copy_file"), suggested(3, "write_file"), suggested(1, "move_file")],
+    );
+    assert_eq!(shown(&mut desk), ["write_file", "edit_file", "move_file", "copy_file"]);
+    // The first was written: the selected one is still selected.
+    again(&mut desk, vec![edit, suggested(4, "copy_file"), suggested(1, "move_file")]);
+    assert_eq!(shown(&mut desk), ["edit_file", "move_file", "copy_file"]);
+    desk.tap(Key::Enter);
+    assert!(desk.screen().contains("Suggested: allow edit_file"), "{}", desk.screen());
+}

@@ -304,11 +304,11 @@ fn report(found: &Imported, out: &mut dyn Write) -> io::Result<()> {
 pub(super) fn run_suggest(options: &SuggestOptions, policy: &Policy, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let calls = past::since(&site.db, options.since.map(|since| since.moment(local(site.now))))?.unwrap_or_default();
     let (found, questions) = named(policy, &calls, site.now, options.limit);
-    if let Some(number) = options.write {
-        let chosen = number.checked_sub(1).and_then(|at| found.get(at)).ok_or_else(|| {
+    if let Some(name) = &options.write {
+        let chosen = found.iter().find(|one| one.name() == *name).ok_or_else(|| {
             Error::wrong(
-                format!("there is no suggestion {number}"),
-                "`mcp-approve rules suggest` lists them; give it the same --since",
+                format!("there is no suggestion {name}"),
+                "`mcp-approve rules suggest` lists them; give it the same --since and --limit",
             )
         })?;
         let text = chosen.text(end(&options.expires, site.now)?);
@@ -325,6 +325,7 @@ pub(super) fn run_suggest(options: &SuggestOptions, policy: &Policy, site: &Site
 fn row(named: &Named<'_>) -> Value {
     let one = &named.rule;
     json!({
+        "name": named.name(),
         "id": named.id,
         "scope": one.proposal.scope.word(),
         "says": one.proposal.scope.says(),
@@ -353,12 +354,12 @@ fn tell_suggested(
              To start, wrap servers with --observe for a day: it holds no call, and records what would have been asked."
         );
     }
-    for (number, named) in (1..).zip(found) {
+    for named in found {
         let one = &named.rule;
         let saves = counted(one.saves.len(), "question");
         let tool = one.saves.first().map(|call| format!("{}, ", visible(&call.tool))).unwrap_or_default();
         let says = visible(&one.proposal.scope.says());
-        writeln!(out, "\n{number}. {tool}{says}: saves {saves}; no call it covers was denied")?;
+        writeln!(out, "\n{}  {tool}{says}: saves {saves}; no call it covers was denied", named.name())?;
         // As --write would write it.
         write!(out, "{}", visible_lines(&named.text(expires)))?;
         past::some(&one.saves, 3, out)?;
@@ -366,5 +367,5 @@ fn tell_suggested(
             writeln!(out, "  warning: {}", visible(&warning))?;
         }
     }
-    writeln!(out, "\nAccept one with: {} --write N", site.places.command("rules suggest"))
+    writeln!(out, "\nAccept one with: {} --write NAME", site.places.command("rules suggest"))
 }

@@ -215,7 +215,7 @@ pub struct ReplayOptions {
 
 Examples:
   mcp-approve rules suggest --since 7d
-  mcp-approve rules suggest --write 1")]
+  mcp-approve rules suggest --write 3fa9c1")]
 pub struct SuggestOptions {
     /// Only from calls since then: 30d, 1h, or a time like 2026-11-21T10:00:00Z
     #[arg(long, value_name = "WHEN")]
@@ -223,9 +223,9 @@ pub struct SuggestOptions {
     /// At most this many rules
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub limit: usize,
-    /// Add the suggestion of this number to the policy
-    #[arg(long, value_name = "N")]
-    pub write: Option<usize>,
+    /// Add the suggestion of this name, which the list has before it, to the policy
+    #[arg(long, value_name = "NAME")]
+    pub write: Option<String>,
     /// When the written rule ends: 30d, 12h, 2026-12-31, or never
     #[arg(long, value_name = "WHEN", default_value = "30d")]
     pub expires: String,

@@ -11,7 +11,7 @@ use crate::audit::record::{Kind, Outcome};
 use crate::console::model::{EntrySource, Model, Opens, Overlay, Passed, RuleStage, Window};
 use crate::link::message::{Activity, ActivityKind, Direction};
 use crate::operator::found::{Before, Edge, Finding, Line, LogRows, Page, Progress};
-use crate::operator::tried::{self, Attempt, Examined, Tried};
+use crate::operator::tried::{self, Attempt, Examined, Suggested, Tried};
 
 /// Records that are kept in memory.
 const MOST: usize = 4_000;
@@ -150,7 +150,11 @@ fn take_tried(model: &mut Model, tried: Tried) {
         }
         (Tried::Suggestions { id, found }, _) if suggested.id == id => {
             let examined = Examined { calls: found.calls, coverage: tried::Coverage::Whole };
-            put(suggested, found, examined);
+            // What is in the list stays in its order, whatever each saves by now; what is new comes after it.
+            let known = suggested.found.take().map_or_else(Vec::new, |before| before.rules.clone());
+            let mut rules = found.rules.clone();
+            rules.sort_by_key(|rule| known.iter().position(|one| one.is_like(rule)).unwrap_or(known.len()));
+            put(suggested, Arc::new(Suggested { rules, ..*found }), examined);
             rebuild(model);
         }
         (Tried::Failed { id, why }, Some(Overlay::Rule(rule))) if rule.past.id == id => {
