@@ -7,12 +7,12 @@ use insta::assert_snapshot;
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::update::{Command, Msg};
 use mcp_approve::link::message::{Covers, FromConsole, Lasts, Status};
-use mcp_approve::operator::found::{Finding, LogRequest};
+use mcp_approve::operator::found::{Finding, LogRequest, RuleBook};
 use mcp_approve::operator::rule_book::RuleChange;
 use mcp_approve::operator::tried::{Coverage, Examined, Replayed, Trial, Tried, Which};
 use mcp_approve::policy::edit::Switch;
 use mcp_approve::policy::past::Ended;
-use mcp_approve::policy::rule::Decision;
+use mcp_approve::policy::rule::{Decision, Pending};
 
 use crate::desk::{Desk, NINE, past_line, status};
 use crate::screens::grants::{SIZES, book, card, later, pending, rules};
@@ -49,6 +49,37 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         let message = FromConsole::AcceptPolicy { file: pending().file, digest: pending().digest };
         assert_eq!(desk.press(Key::Enter), [Command::Send { session: "files".into(), message }]);
     }
+}
+
+/// No server runs that could take it: it is accepted where it is shown all the same, and its diff is what changed, without the
+/// lines of the template that the file began as.
+#[test]
+fn a_change_is_accepted_where_no_server_runs() {
+    let mut desk = Desk::new(80, 24);
+    desk.keys("5");
+    let template: String = (1..=30).map(|n| format!("+# line {n} of the template\n")).collect();
+    let diff = format!("@@ -0,0 +1,33 @@\n{template}+[[rule]]\n+id = \"push\"\n+decision = \"allow\" # mine\n");
+    let waits = Pending { diff, ..pending() };
+    desk.send(Msg::Found(Finding::Rules(Arc::new(RuleBook { pending: vec![waits.clone()], ..book() }))));
+    desk.draw();
+    let commands = desk.press(Key::Enter);
+    let [Command::Look(LogRequest::Try(Trial::Policy { id, .. }))] = commands.as_slice() else {
+        panic!("{commands:?}")
+    };
+    let examined = Examined { calls: 12, coverage: Coverage::Whole };
+    desk.send(Msg::Found(Finding::Tried(Tried::Policy { id: *id, replayed: Arc::default(), examined })));
+    desk.draw();
+    let mut read = desk.screen();
+    later(&mut desk);
+    while desk.screen().contains("below") {
+        assert_eq!(desk.press(Key::Enter), []);
+        read += &desk.screen();
+    }
+    assert!(read.contains("… 30 lines of comments") && !read.contains("of the template"), "{read}");
+    assert!(read.contains("+decision = \"allow\" # mine") && read.contains("+id = \"push\""), "{read}");
+    assert_eq!(desk.tap(Key::Enter), [Command::Drain]);
+    later(&mut desk);
+    assert_eq!(desk.press(Key::Enter), [Command::ChangeRules(RuleChange::Accept(waits))]);
 }
 
 /// Eight past calls that would be ruled otherwise.

@@ -203,6 +203,22 @@ fn a_policy_is_played_against_the_log_and_one_servers_against_its_own_calls() {
     assert_eq!((line.target.as_str(), *now, rule.as_str()), ("/home/ada/notes/9.md", Decision::Allow, "notes"));
     let (replayed, examined) = trials.replayed(accepted(Some("filesystem#3")));
     assert_eq!((examined.calls, replayed.changed), (11, 6));
+    // Another rule is in force by now, and would rule five of these calls otherwise than they were: no doing of this change.
+    let in_force = "version = 1\n[[rule]]\nid = 'no'\ndecision = 'deny'\ntool = 'write_file'\nwhen = [{ arg = 'path', under = '/home/ada/other' }]\n";
+    std::fs::remove_dir_all(places.accepted_dir()).unwrap();
+    std::fs::write(&file, in_force).unwrap();
+    Layers::of(&places, None, &PolicyPlace::Usual(file.clone())).load(Keeps::Copies);
+    let both = format!("{in_force}{}", rules.strip_prefix("version = 1\n").unwrap());
+    std::fs::write(&file, &both).unwrap();
+    let which = Which::Accepted {
+        layer: Layer::User,
+        file: file.display().to_string(),
+        digest: Digest::of(both.as_bytes()),
+        server: None,
+    };
+    let (replayed, _) = trials.replayed(which);
+    assert_eq!(replayed.counts, [(Decision::Ask, Decision::Allow, 7)], "{replayed:?}");
+    assert_eq!(trials.replayed(Which::Written).0.counts.len(), 2, "against the past itself both count");
     std::fs::write(&file, "version = 1\nrules = 3\n").unwrap();
     trials.ask.send(Trial::Policy { id: 5, which: Which::Written }).unwrap();
     assert!(matches!(trials.hear(), Tried::Failed { id: 5, why } if why.contains("policy.toml:2")));
