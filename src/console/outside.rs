@@ -109,6 +109,8 @@ pub(super) fn palette(theme: Option<Palette>) -> Palette {
     // `15;0`: foreground and background, as rxvt, konsole and others set it.
     let ground = std::env::var("COLORFGBG").unwrap_or_default();
     match (theme, ground.rsplit(';').next()) {
+        // Yellow cannot be read there, and the colours for it have no green.
+        (Some(Palette::Safe), Some("7" | "15")) => Palette::Light,
         (Some(palette), _) => palette,
         (None, _) if unwanted => Palette::Monochrome,
         (None, Some("7" | "15")) => Palette::Light,

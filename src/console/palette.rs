@@ -100,7 +100,7 @@ fn all(model: &Model) -> Vec<Entry> {
         entry("theme light", "Colours for a light terminal.", EntryAction::Theme(Palette::Light)),
         entry(
             "theme colour-blind",
-            "Blue, yellow and magenta instead of red and green.",
+            "Cyan, yellow and pink instead of red and green.",
             EntryAction::Theme(Palette::Safe),
         ),
         entry("theme none", "No colours.", EntryAction::Theme(Palette::Monochrome)),

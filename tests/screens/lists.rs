@@ -15,6 +15,7 @@ use mcp_approve::console::update::Msg;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::FromWrapper;
 use mcp_approve::operator::found::{Checked, Edge, Finding, Line, Opened, Page, Progress, RuleBook};
+use mcp_approve::text::row::Tone;
 use ratatui::style::Color;
 
 use crate::desk::*;
@@ -220,5 +221,64 @@ fn no_theme_loses_a_word() {
     assert_eq!(scene(Palette::Monochrome).1, []);
     assert!(!scene(Palette::Light).1.contains(&Color::Yellow), "yellow cannot be read on white");
     let safe = scene(Palette::Safe).1;
-    assert!(!safe.contains(&Color::Red) && !safe.contains(&Color::Green), "red and green are alike to some");
+    let alike = [Color::Red, Color::Indexed(203), Color::Green];
+    assert!(!safe.iter().any(|one| alike.contains(one)), "red and green are alike to some");
+}
+
+/// Named colours, red to cyan, as terminals show them by default.
+const TERMINALS: [(&str, [u32; 6]); 7] = [
+    ("xterm", [0xcd_00_00, 0x00_cd_00, 0xcd_cd_00, 0x00_00_ee, 0xcd_00_cd, 0x00_cd_cd]),
+    ("Windows", [0xc5_0f_1f, 0x13_a1_0e, 0xc1_9c_00, 0x00_37_da, 0x88_17_98, 0x3a_96_dd]),
+    ("VS Code dark", [0xcd_31_31, 0x0d_bc_79, 0xe5_e5_10, 0x24_72_c8, 0xbc_3f_bc, 0x11_a8_cd]),
+    ("VS Code light", [0xcd_31_31, 0x10_7c_10, 0x94_98_00, 0x04_51_a5, 0xbc_05_bc, 0x05_98_bc]),
+    ("GNOME", [0xc0_1c_28, 0x26_a2_69, 0xa2_73_4c, 0x12_48_8b, 0xa3_47_ba, 0x2a_a1_b3]),
+    ("Tango", [0xcc_00_00, 0x4e_9a_06, 0xc4_a0_00, 0x34_65_a4, 0x75_50_7b, 0x06_98_9a]),
+    ("macOS", [0x99_00_00, 0x00_a6_00, 0x99_99_00, 0x00_00_b2, 0xb2_00_b2, 0x00_a6_b2]),
+];
+
+/// The contrast of two colours, by the rule of the web's guidelines.
+fn contrast(one: u32, other: u32) -> f64 {
+    let light = |colour: u32| {
+        let part = |shift: u32| {
+            let value = f64::from(colour >> shift & 0xff) / 255.0;
+            if value <= 0.039_28 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+        };
+        0.2126 * part(16) + 0.7152 * part(8) + 0.0722 * part(0) + 0.05
+    };
+    let (one, other) = (light(one), light(other));
+    one.max(other) / one.min(other)
+}
+
+#[test]
+fn every_tone_can_be_read_on_the_background_of_its_theme() {
+    let coloured = [Tone::Escape, Tone::Key, Tone::Good, Tone::Warn, Tone::Danger, Tone::Loud];
+    let mut least = f64::MAX;
+    for (palette, ground) in [(Palette::Colours, 0), (Palette::Safe, 0), (Palette::Light, 0xff_ff_ff)] {
+        for (terminal, named) in TERMINALS {
+            // It is no terminal with a dark background.
+            if ground == 0 && terminal == "VS Code light" {
+                continue;
+            }
+            for tone in coloured {
+                let colour = match palette.style(tone).fg.expect("a colour") {
+                    Color::Red => named[0],
+                    Color::Green => named[1],
+                    Color::Yellow => named[2],
+                    Color::Blue => named[3],
+                    Color::Magenta => named[4],
+                    Color::Cyan => named[5],
+                    // The six levels of the cube are the same everywhere.
+                    Color::Indexed(at @ 16..=231) => {
+                        let level = |of: u8| [0, 0x5f, 0x87, 0xaf, 0xd7, 0xff_u32][usize::from((at - 16) / of % 6)];
+                        level(36) << 16 | level(6) << 8 | level(1)
+                    }
+                    other => panic!("{other:?} of {tone:?} is not in the table"),
+                };
+                let contrast = contrast(colour, ground);
+                assert!(contrast >= 4.5, "{palette:?} {tone:?} in {terminal}: {contrast:.1}");
+                least = least.min(contrast);
+            }
+        }
+    }
+    assert!(least < 5.0, "the table is tried: {least}");
 }

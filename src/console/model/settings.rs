@@ -66,11 +66,15 @@ pub enum Palette {
     Colours,
     /// For a light background, where yellow and green are hard to read.
     Light,
-    /// Without red against green: blue, yellow and magenta.
+    /// Without red against green, for a dark background: cyan, yellow and pink.
     Safe,
     /// `NO_COLOR`: weight, dimness and reversal only.
     Monochrome,
 }
+
+/// Red and magenta as they are named are too dark on black in most terminals.
+const RED: Color = Color::Indexed(203);
+const PINK: Color = Color::Indexed(213);
 
 impl Palette {
     /// How a tone looks. No meaning depends on the colour alone: risk has its word and shape, escapes their brackets.
@@ -80,14 +84,14 @@ impl Palette {
             Tone::Ours | Tone::Foreign => (None, plain),
             Tone::Strong => (None, plain.add_modifier(Modifier::BOLD)),
             Tone::Quiet | Tone::Border => (None, plain.add_modifier(Modifier::DIM)),
-            Tone::Escape => (Some(Color::Magenta), plain.add_modifier(Modifier::BOLD)),
+            Tone::Escape => (Some(PINK), plain.add_modifier(Modifier::BOLD)),
             Tone::Key => (Some(Color::Cyan), plain.add_modifier(Modifier::BOLD)),
             Tone::Good => (Some(Color::Green), plain),
             Tone::Warn => (Some(Color::Yellow), plain),
-            Tone::Danger => (Some(Color::Red), plain.add_modifier(Modifier::BOLD)),
+            Tone::Danger => (Some(RED), plain.add_modifier(Modifier::BOLD)),
             Tone::Loud => {
                 let loud = Modifier::BOLD.union(Modifier::REVERSED);
-                (Some(Color::Red), plain.add_modifier(loud))
+                (Some(RED), plain.add_modifier(loud))
             }
         };
         match colour.and_then(|colour| self.colour(colour)) {
@@ -96,20 +100,21 @@ impl Palette {
         }
     }
 
-    /// The colour in place of one of the dark theme. ANSI names only: the terminal decides how they look.
+    /// The colour in place of one of the dark theme. By name, so that the terminal decides how it looks, where no terminal shows
+    /// that name too dark to be read.
     fn colour(self, dark: Color) -> Option<Color> {
         match self {
             Self::Colours => Some(dark),
             Self::Light => Some(match dark {
                 Color::Yellow => Color::Magenta,
                 Color::Cyan | Color::Green => Color::Blue,
-                Color::Magenta => Color::Red,
+                RED | PINK => Color::Red,
                 other => other,
             }),
             Self::Safe => Some(match dark {
-                Color::Green => Color::Blue,
-                Color::Red => Color::LightMagenta,
-                Color::Magenta => Color::LightYellow,
+                Color::Green => Color::Cyan,
+                RED => PINK,
+                PINK => Color::Yellow,
                 other => other,
             }),
             Self::Monochrome => None,
