@@ -81,15 +81,11 @@ fn suggests(model: &Model) -> Row {
         }
         None => quiet("The log is being read for rules that would have saved questions …"),
         Some(found) if found.calls == 0 => {
-            let words = "The log is empty. Wrap with --observe for a day, and rules are suggested here.";
-            ours(words)
+            ours("No call was decided yet. Wrap with --observe for a day, and rules are suggested here.")
         }
         Some(found) => {
-            let words = format!(
-                "No rule to suggest from {}: that takes two similar calls, both approved.",
-                counted(found.calls, "decided call")
-            );
-            ours(words)
+            let calls = counted(found.calls, "decided call");
+            ours(format!("No rule to suggest from {calls}: that takes two similar calls, both approved."))
         }
     }
 }

@@ -54,12 +54,12 @@ fn title(model: &Model, held: &Held, width: usize) -> Row {
     if !held.waits() {
         return left.quiet(" · j goes on").clipped(width);
     }
-    let age = time::span(now - held.snapshot.arrived);
-    let mut right = quiet(format!("waits {age}"));
+    let mut right = quiet(format!("waits {}", time::span(now - held.snapshot.arrived)));
     if let Some(deadline) = held.snapshot.deadline {
         let (left, all, tone) = queue::left_of(held, deadline, now);
-        right.push(tone, format!(" · {} left ", time::left(left)));
-        right.push(tone, queue::bar(left, all, 8));
+        right = if width < NARROW { Row::default() } else { right.quiet(" · ") };
+        right.push(tone, format!("{} left ", time::left(left)));
+        right.push(tone, if width < NARROW { String::new() } else { queue::bar(left, all, 8) });
     }
     ends(left.border(" "), right.ours(" "), width)
 }
