@@ -7,7 +7,6 @@ pub mod fields;
 pub mod index;
 pub mod kept_texts;
 pub mod moment;
-pub mod numbers;
 pub mod past;
 pub mod place;
 pub mod query;

@@ -286,7 +286,7 @@ impl Drop for Held {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use super::*;
+    use crate::audit::place::remote_fuse;
 
     #[test]
     fn a_fuse_mount_is_remote_only_by_its_type() {

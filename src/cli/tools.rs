@@ -12,9 +12,9 @@ mod transfer;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::store::Reader;
+use crate::audit::tally::Exact;
 use crate::audit::tally::Tally;
 use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
 use crate::cli::error::{Error, Exit};

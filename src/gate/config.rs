@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::behavior::{Trust, expected::Expected, shape::Places};
 use crate::capability::schema::Mismatch;
-use crate::gate::data::{opinion::Approver, pin::Pins};
+use crate::gate::data::{facts::Approver, pin::Pins};
 use crate::policy::{Scope, role::ToolProfile};
 
 /// What happens to a call that must be asked while no console is attached.

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::behavior::arguments::named::{LeftOut, possible_paths};
+use crate::behavior::arguments::path::{LeftOut, possible_paths};
 use crate::behavior::conclude::{self, Replaced};
 use crate::behavior::{Action, Behavior, Hazard, HazardKind, Identity, arguments::base};
 use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};

@@ -13,7 +13,7 @@ use toml::de::DeTable;
 
 use crate::behavior::{Trust, expected::Expected};
 use crate::capability::{schema::Mismatch, scope::Listed};
-use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended, data::opinion::Approver};
+use crate::gate::{Discover, ForwardOrder, Mode, Polling, Unattended, data::facts::Approver};
 use crate::home::config::approver::{Callback, Notify};
 use crate::home::config::value::{check_name, duration, mismatch, parsed, path};
 use crate::home::name;

@@ -4,7 +4,6 @@ pub mod agreed;
 pub mod agreed_file;
 pub mod change;
 pub mod config;
-pub mod custody;
 pub mod layers;
 pub mod name;
 pub mod pages;

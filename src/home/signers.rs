@@ -1,14 +1,21 @@
-//! Where the lists of signers are, who can change them, and which ssh-keygen may be run. What a list says is `signing`'s.
+//! Where the lists of signers are, who can change them, and which ssh-keygen may be run: each folder on a file's way is opened through
+//! the one above it, so that what is read is what was looked at. What a list says is `signing`'s.
 //!
 //! The machine's list counts alone where it is there, also when it cannot be read, and where the machine's policy asks for signatures.
 //! The user's own is for machines that do neither.
 
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, Read as _};
-use std::path::{Path, PathBuf};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Component, Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
+use rustix::io::Errno;
 
-use super::custody::{self, Opened};
 use super::places::{PlaceError, Places, check_owner};
 use super::policy_file;
 use crate::signing::signers::{LONGEST, LineError, Signers};
@@ -111,7 +118,7 @@ struct Machine {
 impl Machine {
     fn of(places: &Places) -> Self {
         let file = places.system_policy_file();
-        let owner = || custody::open(&file).map_or(Owner::Root, |opened| opened.owner);
+        let owner = || open(&file).map_or(Owner::Root, |opened| opened.owner);
         match policy_file::text_if_any(&file).map(|text| text.map(|text| policy_file::read(&text))) {
             Ok(None) => Self { asks: None, required: Required::Never, ssh_keygen: None },
             Ok(Some(Ok(policy))) => Self {
@@ -140,7 +147,7 @@ pub fn keygen(places: &Places) -> Result<PathBuf, String> {
 
 /// A program, if only root can change it.
 pub fn program(named: PathBuf) -> Result<PathBuf, String> {
-    let opened = custody::open(&named).map_err(|cause| format!("{} cannot be run: {cause}", named.display()))?;
+    let opened = open(&named).map_err(|cause| format!("{} cannot be run: {cause}", named.display()))?;
     match opened.owner {
         Owner::Root if opened.found.is_file() => Ok(named),
         _ => {
@@ -152,7 +159,7 @@ pub fn program(named: PathBuf) -> Result<PathBuf, String> {
 /// A whole text of a bounded length, and who can change it; `None` where there is no such file.
 fn read(path: &Path) -> Result<Option<(String, Owner)>, SignersError> {
     let unreadable = |cause| SignersError::Unreadable { path: path.into(), cause };
-    let Opened { file, found, owner } = match custody::open(path) {
+    let Opened { file, found, owner } = match open(path) {
         Ok(opened) => opened,
         // A link to nothing is a mistake, not an absence.
         Err(cause) if cause.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() => return Ok(None),
@@ -166,4 +173,83 @@ fn read(path: &Path) -> Result<Option<(String, Owner)>, SignersError> {
     }
     file.take(LONGEST as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
     Ok(Some((text, owner)))
+}
+
+const MOST_LINKS: u32 = 40;
+
+/// How a folder is opened that may be passed and not listed.
+#[cfg(target_os = "linux")]
+const PASS: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const PASS: OFlags = OFlags::RDONLY;
+
+#[derive(Debug)]
+pub struct Opened {
+    pub file: File,
+    pub found: Metadata,
+    /// [`Owner::Root`] where root alone can change the file, each folder on the way to it, and each link that was followed.
+    pub owner: Owner,
+}
+
+/// Opens a file to read it, by its absolute path.
+/// Errors: as opening does; `InvalidInput` for a relative path.
+pub fn open(path: &Path) -> io::Result<Opened> {
+    if !path.is_absolute() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not absolute"));
+    }
+    let mut owner = Owner::Root;
+    let mut left = names(path);
+    let mut links = 0;
+    let root = || openat(CWD, "/", PASS | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
+    let mut folder = root()?;
+    loop {
+        owner = owner.and(of(&File::from(folder.try_clone()?).metadata()?));
+        let Some(name) = left.pop() else { return Err(Errno::ISDIR.into()) };
+        let is_last = left.is_empty();
+        match enter(&folder, &name, is_last) {
+            Ok(entered) if is_last => {
+                let file = File::from(entered);
+                let found = file.metadata()?;
+                let owner = owner.and(of(&found));
+                return Ok(Opened { file, found, owner });
+            }
+            Ok(entered) => folder = entered,
+            // A link: where it leads is read from the folder that was looked at, which root alone can change or not.
+            Err(error) => {
+                let Ok(target) = readlinkat(&folder, &name, Vec::new()) else { return Err(error.into()) };
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(Errno::LOOP.into());
+                }
+                let target = OsString::from_vec(target.into_bytes());
+                if Path::new(&target).is_absolute() {
+                    folder = root()?;
+                }
+                left.extend(names(Path::new(&target)));
+            }
+        }
+    }
+}
+
+fn enter(folder: &OwnedFd, name: &OsStr, is_last: bool) -> rustix::io::Result<OwnedFd> {
+    // A pipe must not wait for its writer.
+    let last = OFlags::RDONLY | OFlags::NONBLOCK;
+    let flags = if is_last { last } else { PASS | OFlags::DIRECTORY };
+    openat(folder, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
+}
+
+/// The names on a way, the last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    let named = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::Prefix(_) | Component::RootDir | Component::CurDir => None,
+    });
+    let mut named: Vec<OsString> = named.collect();
+    named.reverse();
+    named
+}
+
+fn of(found: &Metadata) -> Owner {
+    if found.uid() == 0 && found.mode() & 0o022 == 0 { Owner::Root } else { Owner::User }
 }

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::threads::{FromThreads, ToLoop};
-use crate::gate::{data::event::Event, data::opinion::Opinion};
+use crate::gate::data::{event::Event, facts::Opinion};
 use crate::home::config::approver::{Callback, PATH};
 use crate::policy::Decision;
 

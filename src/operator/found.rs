@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use crate::audit::chain::Break;
 use crate::audit::fields::{Call, Record};
-use crate::audit::numbers::Histogram;
 use crate::audit::query;
 use crate::audit::record::{By, Kind, Outcome, VerdictWord};
 use crate::audit::search::Search;
+use crate::audit::tally::Histogram;
 use crate::audit::tally::{Sessions, Tally};
 use crate::behavior::taxonomy::Badge;
 use crate::policy::decide::{Near, Ruling};

@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::class::EffectClass;
 use super::glob::Holds;
 use super::rate::{Counted, Recent};
 use super::rule::{Decision, Policy, Rule};
 use super::under::Roots;
-use super::when::{About, CallFacts};
+use super::when::{About, CallFacts, EffectClass};
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::shape::{New, Shape};
 use crate::behavior::{Action, Badge, Behavior, HazardKind, Identity, arguments, tags};

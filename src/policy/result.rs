@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::behavior::{arguments::named::visit, hazards::reading, secrets};
+use crate::behavior::{arguments::path::visit, hazards::reading, secrets};
 use crate::policy::glob::Glob;
 use crate::wire::json as wire_json;
 use crate::wire::words::words;

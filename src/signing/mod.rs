@@ -7,13 +7,15 @@
 
 pub mod change;
 pub mod grade;
+pub mod level;
 pub mod signers;
 pub mod sshsig;
 pub mod statement;
 pub mod verdict;
 
 // What most layers above use, under one name.
-pub use grade::{Grade, Level, Needs, Required};
+pub use grade::{Grade, Needs, Required};
+pub use level::Level;
 pub use signers::InForce;
 pub use statement::CardTerms;
 pub use verdict::Attested;

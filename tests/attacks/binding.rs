@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::data::event::Side;
-use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
+use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, Unattended};
 use mcp_approve::policy::rule::Decision;

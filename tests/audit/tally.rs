@@ -2,9 +2,9 @@
 
 use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::fields::Fields;
-use mcp_approve::audit::numbers::{Exact, Histogram, Numbers};
 use mcp_approve::audit::record::{By, Entry, Kind, Outcome, VerdictWord};
 use mcp_approve::audit::tally::Tally;
+use mcp_approve::audit::tally::{Exact, Histogram, Numbers};
 
 use crate::audit::{redactor, write};
 

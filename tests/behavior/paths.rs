@@ -1,7 +1,7 @@
 //! The paths that a call names, and what its relative ones may begin at.
 
 use mcp_approve::behavior::arguments::base::{Bases, is_relative, readings as readings_of};
-use mcp_approve::behavior::arguments::named::{LeftOut, MOST, Named, path_arguments};
+use mcp_approve::behavior::arguments::path::{LeftOut, MOST, Named, path_arguments};
 use serde_json::{Value, json};
 
 #[test]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mcp_approve::behavior::agreed::Agreements;
 use mcp_approve::behavior::arguments::base::{self, Bases};
 use mcp_approve::behavior::arguments::key::Said;
-use mcp_approve::behavior::arguments::named::path_arguments;
+use mcp_approve::behavior::arguments::path::path_arguments;
 use mcp_approve::behavior::conclude::{Behavior, Overrides, Trust, of_described_call, of_tool_with};
 use mcp_approve::behavior::curated::Curated;
 use mcp_approve::behavior::shape::{self, Keys, Known, PathStates, Places};

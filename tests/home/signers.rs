@@ -5,10 +5,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use mcp_approve::home::custody;
 use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
 use mcp_approve::home::policy_file::{Accepted, PolicyPlace};
+use mcp_approve::home::signers;
 use mcp_approve::home::signers::{SignersError, keygen, load};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::signing::change::{Change, NAMESPACE};
@@ -125,7 +125,7 @@ fn who_can_change_a_file_is_who_can_change_any_link_or_folder_on_the_way() {
     symlink("/usr/bin", &folders).unwrap();
     symlink(folder.path().join("b"), folder.path().join("a")).unwrap();
     symlink(folder.path().join("a"), folder.path().join("b")).unwrap();
-    let owner = |path: &Path| custody::open(path).map(|opened| opened.owner);
+    let owner = |path: &Path| signers::open(path).map(|opened| opened.owner);
     assert_eq!(owner(Path::new("/usr/bin/env")).unwrap(), Owner::Root);
     assert_eq!(owner(Path::new("/usr/bin/../bin/env")).unwrap(), Owner::Root);
     // What they lead to is root's, and where they lead is the user's to change.

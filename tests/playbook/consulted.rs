@@ -2,7 +2,7 @@
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::gate::Config;
-use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
+use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::policy::rule::{Decision, ToolGlob};
 use serde_json::Value;
 

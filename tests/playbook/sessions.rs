@@ -5,7 +5,7 @@ mod odd;
 
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::data::event::{Event, Side};
-use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
+use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::gate::data::pin::ToolWord;
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::gate::{Config, Mode, Unattended};

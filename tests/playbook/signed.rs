@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::gate::data::event::{Event, Signature};
-use mcp_approve::gate::data::opinion::{Approver, May, Opinion};
+use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::gate::data::pin::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};

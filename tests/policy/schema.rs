@@ -2,8 +2,8 @@
 
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::{Action, OutputDomain};
-use mcp_approve::policy::class::EffectClass;
 use mcp_approve::policy::parse::{BUILT_IN, parse};
+use mcp_approve::policy::when::EffectClass;
 use serde_json::{Value, json};
 
 const SCHEMA: &str = include_str!("../../assets/policy.schema.json");

@@ -232,7 +232,10 @@ fn paths(text: &str) -> Vec<Vec<String>> {
             }
             let path: String =
                 text[at..].chars().take_while(|c| c.is_alphanumeric() || *c == '_' || *c == ':').collect();
-            found.push(path.split("::").map(str::to_owned).collect());
+            // A tree in braces was taken apart above: it names what is in it, and not all of what is before it.
+            if !text[at + path.len()..].starts_with('{') {
+                found.push(path.split("::").map(str::to_owned).collect());
+            }
         }
     }
     found

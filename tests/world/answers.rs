@@ -5,8 +5,8 @@ use std::sync::Arc;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::behavior::shape::{PathKind, PathState};
 use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::facts::Opinion;
 use mcp_approve::gate::data::facts::{Facts, FileKind, Findings};
-use mcp_approve::gate::data::opinion::Opinion;
 use mcp_approve::wire::digest::Digest;
 
 use super::{Did, Pending, World};

@@ -5,8 +5,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use super::named::visit;
-use super::path::{LONGEST, Leads, leads};
+use super::path::{LONGEST, Leads, leads, visit};
 use crate::behavior::words;
 use crate::wire::fold::{from_pointer, in_pointer};
 

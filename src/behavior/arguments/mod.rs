@@ -6,7 +6,6 @@ pub mod effect;
 pub mod grammar;
 pub mod graphql;
 pub mod key;
-pub mod named;
 pub mod path;
 pub mod reading;
 pub mod schema;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::lookalike::{deceiving, is_plain};
 use super::{Hazard, HazardKind};
-use crate::behavior::arguments::named::visit;
+use crate::behavior::arguments::path::visit;
 use crate::behavior::words::{self, Hyphens, Pairs, Phrases, among, pairs, plain, section};
 
 const WORDS: &str = include_str!("../../../assets/words/definition.txt");

@@ -10,7 +10,7 @@ use regex::bytes;
 use serde_json::Value;
 
 use super::definition;
-use crate::behavior::arguments::named::visit;
+use crate::behavior::arguments::path::visit;
 use crate::behavior::taxonomy::Action;
 use crate::behavior::words::{self, among};
 use crate::mcp::tool::Tool;

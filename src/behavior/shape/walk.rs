@@ -12,7 +12,7 @@ use super::place::{self, PathStates, PathVerdict, Places};
 use crate::behavior::agreed::{Agreement, Agreements, Kind, What};
 use crate::behavior::arguments::base::{self, Bases};
 use crate::behavior::arguments::schema::{Declared, Schema, Schemas};
-use crate::behavior::arguments::{choice, grammar, named::visit};
+use crate::behavior::arguments::{choice, grammar, path::visit};
 use crate::behavior::{secrets, words};
 use crate::capability::names::shortened;
 use crate::mcp::Tool;

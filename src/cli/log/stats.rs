@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;
-use crate::audit::numbers::Exact;
 use crate::audit::query;
 use crate::audit::query::Detections;
 use crate::audit::record::By;
+use crate::audit::tally::Exact;
 use crate::audit::tally::{Count, Tally};
 use crate::cli::error::Exit;
 use crate::cli::log::named;

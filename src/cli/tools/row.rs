@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::audit::moment::rfc3339;
-use crate::audit::numbers::Exact;
+use crate::audit::tally::Exact;
 use crate::audit::tally::{Tally, ToolTally};
 use crate::behavior::conclude::Behavior;
 use crate::behavior::evidence::Evidence;

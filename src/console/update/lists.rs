@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::audit::fields::{Field, JudgedDetail};
-use crate::audit::numbers::Histogram;
+use crate::audit::tally::Histogram;
 use crate::audit::tally::ToolTally;
 use crate::behavior::taxonomy::Badge;
 use crate::console::model::{

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::behavior::arguments::effect::{Analysis, Effect};
-use crate::behavior::arguments::named::{LeftOut, path_arguments};
+use crate::behavior::arguments::path::{LeftOut, path_arguments};
 use crate::behavior::conclude::{self, Replaced};
 use crate::behavior::voters::name::{self, Gesture};
 use crate::behavior::{Action, Behavior, Mutability, Source, arguments::choice, words};

@@ -11,7 +11,10 @@ use crate::gate::call::{ask, card, end, forward, grant, judge, look, signed};
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
 use crate::gate::data::pin::{Pinning, ToolOffer, ToolWord};
 use crate::gate::data::{
-    effect::Effect, facts::Findings, opinion::Opinion, report::OperatorVerdict, terms::GrantTerms,
+    effect::Effect,
+    facts::{Findings, Opinion},
+    report::OperatorVerdict,
+    terms::GrantTerms,
 };
 use crate::gate::held::{
     Approval, Approved, Approving, AskRecord, Asking, Case, Decided, Deciding, Forwarding, Held, Next, Stage,

@@ -12,8 +12,7 @@ use crate::behavior::conclude::{self, CallBehavior};
 use crate::behavior::request::{Carried, carried, of_request};
 use crate::behavior::shape::{self, Keys, Known, PathStates};
 use crate::behavior::{
-    Agreement, Badge, Behavior, Hazard, HazardKind, Mutability, arguments::key::Said, arguments::named,
-    hazards::reading,
+    Agreement, Badge, Behavior, Hazard, HazardKind, Mutability, arguments::key::Said, arguments::path, hazards::reading,
 };
 use crate::gate::call::danger::{care, danger};
 use crate::gate::call::judgement::{
@@ -421,7 +420,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     wanted.counted.extend(counted);
     let is_seen = found.is_some_and(|found| wanted.real.iter().all(|path| found.real.contains_key(path)));
     if ruling.decision == Decision::Ask && !looks && (wanted.real.is_empty() || is_seen) {
-        let named = named::path_arguments(&arguments);
+        let named = path::path_arguments(&arguments);
         match behavior.identity.mutability {
             Mutability::Mutates => (wanted.files, wanted.left_out) = (named.paths, named.left_out),
             // A read replaces nothing, so only where its paths lead matters.

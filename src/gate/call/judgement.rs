@@ -11,8 +11,8 @@ use crate::behavior::{
     Agreement, Behavior, Hazard, HazardKind, Mutability, OutputDomain, Source, agreed::What, conclude::CallBehavior,
 };
 use crate::capability::schema::{Fits, Violation};
+use crate::gate::data::facts::{Approver, May, Opinion};
 use crate::gate::data::facts::{Findings, Look};
-use crate::gate::data::opinion::{Approver, May, Opinion};
 use crate::gate::held::{Judged, Seen, context::Context, retry, retry::Retry};
 use crate::gate::server::described::Described;
 use crate::mcp::Revision;

@@ -7,8 +7,8 @@ use crate::audit::By;
 use crate::behavior::arguments::base::{self, Bases};
 use crate::gate::config::{Config, Mode};
 use crate::gate::data::effect::Effect;
+use crate::gate::data::facts::{Approver, Opinion};
 use crate::gate::data::facts::{Facts, Findings, Look};
-use crate::gate::data::opinion::{Approver, Opinion};
 use crate::gate::held::{
     Approving, Asking, Case, Consulting, Forwarding, Held, Judged, Looking, Next, StageKind as _, context::Context,
     entries, out::Out, replies, table::Calls,

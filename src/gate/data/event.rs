@@ -5,7 +5,11 @@ use std::sync::Arc;
 use crate::audit::Receipt;
 use crate::behavior::Agreement;
 use crate::gate::data::pin::{Pinning, Pins, ToolWord};
-use crate::gate::data::{facts::Findings, opinion::Opinion, report::OperatorVerdict, terms::GrantTerms};
+use crate::gate::data::{
+    facts::{Findings, Opinion},
+    report::OperatorVerdict,
+    terms::GrantTerms,
+};
 use crate::policy::Policy;
 use crate::signing::{Attested, InForce};
 use crate::wire::{Digest, Gist, Line, digest::StreamDigest};

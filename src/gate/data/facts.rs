@@ -1,4 +1,5 @@
-//! What a call would touch, as the shell saw it on the disk: data for policy, card and record. Looks at nothing itself.
+//! What a call would touch, as the shell saw it on the disk, and what registered approvers said of it: data for policy, card and
+//! record. Looks at nothing itself.
 //!
 //! Facts are taken when a call is asked and again just before it is forwarded. What remains is the moment between that
 //! last look and the server's own: whoever changes a path in that moment can still send the server elsewhere.
@@ -8,10 +9,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::behavior::arguments::named::{LeftOut, MOST};
 use crate::behavior::shape::PathStates;
-use crate::policy::{Recent, rate::Counted};
+use crate::policy::{Decision, Glob, Recent, Ruling, rate::Counted, rule::ToolGlob};
 use crate::wire::{Digest, words::words};
+
+pub use crate::behavior::arguments::path::{LeftOut, MOST};
 
 /// How much text of all files of one call goes to the card, in bytes.
 pub const TEXT: u32 = 256 << 10;
@@ -158,5 +160,48 @@ impl Findings {
             return Some("what it would touch is another");
         }
         self.files.iter().zip(&again.files).find_map(|(one, other)| one.difference(other))
+    }
+}
+
+/// What the gate needs of one `[[approver]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approver {
+    pub name: String,
+    /// Globs over the server's name; empty means any.
+    pub server: Vec<Glob>,
+    /// Globs over the tool's name; empty means any.
+    pub tool: Vec<ToolGlob>,
+    /// Whether its `allow` counts.
+    pub may: May,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum May {
+    Tighten,
+    Allow,
+}
+
+/// What one approver said of one call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opinion {
+    pub name: String,
+    pub decision: Decision,
+    /// Its own words, foreign text; or why it said nothing, and so asks.
+    pub reason: String,
+    /// It gave no answer: `decision` is `Ask`.
+    pub failed: bool,
+    pub latency_us: u64,
+}
+
+impl Opinion {
+    pub fn ruling(&self) -> Ruling {
+        let says = match (self.failed, self.decision) {
+            (true, _) => "gave no answer, so it asks",
+            (false, Decision::Allow) => "allows it",
+            (false, Decision::Ask) => "asks",
+            (false, Decision::Deny) => "denies it",
+        };
+        let why = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        Ruling::of(self.decision, format!("approver {} {says}{why}", self.name))
     }
 }

@@ -3,7 +3,6 @@
 pub mod effect;
 pub mod event;
 pub mod facts;
-pub mod opinion;
 pub mod pin;
 pub mod report;
 pub mod snapshot;

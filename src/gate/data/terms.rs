@@ -19,7 +19,10 @@ pub struct GrantTerms {
 pub enum Covers {
     ThisCall,
     /// Those whose argument (its name, or a JSON Pointer) is a path in this folder, links followed.
-    Under { argument: String, folder: String },
+    Under {
+        argument: String,
+        folder: String,
+    },
     Tool,
 }
 

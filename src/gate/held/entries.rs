@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::audit::{By, Entry, Kind};
 use crate::behavior::{Agreement, Badge, Behavior, Evidence, Hazard, Mutability, arguments::effect::Analysis, secrets};
-use crate::gate::data::opinion::Opinion;
+use crate::gate::data::facts::Opinion;
 use crate::gate::held::{
     Approval, AskRecord, Decided, Held, Judged, Seen, SignedApproval, context::Context, out::Out, retry,
 };

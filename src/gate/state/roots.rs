@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::behavior::{Hazard, HazardKind, arguments::named};
+use crate::behavior::{Hazard, HazardKind, arguments::path};
 use crate::gate::data::facts::{LeftOut, MOST as MOST_PATHS};
 use crate::mcp::request;
 use crate::wire::Id;
@@ -68,7 +68,7 @@ impl DeclaredRoots {
         // Only the server knows where its home folder is.
         let is_home = |path: &str| path == "~" || path.starts_with("~/");
         let outside = |path: &str| is_home(path) || words(path).is_some_and(|path| !self.holds(&path));
-        let named = named::path_arguments(arguments);
+        let named = path::path_arguments(arguments);
         let what = match named.paths.into_iter().find(|(_, path)| outside(path)) {
             Some((_, path)) => format!("a path outside of the folders that the host declared: {path}"),
             None if named.left_out == LeftOut::Some => {

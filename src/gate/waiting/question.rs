@@ -9,8 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::behavior::Badge;
-use crate::behavior::arguments::named::{self, LeftOut};
-use crate::behavior::arguments::path::{self, Leads};
+use crate::behavior::arguments::path::{self, Leads, LeftOut};
 use crate::gate::config::Unattended;
 use crate::gate::held::{Asking, Held, Judged, context::Context, out::Out};
 use crate::gate::state::{Forms, Host};
@@ -63,7 +62,7 @@ pub(in crate::gate) fn text(context: Context<'_>, held: &Held, judged: &Judged) 
 fn is_near(arguments: &str, folder: Option<&str>) -> bool {
     // The strict reader has read it already; what could not be read would not be shown either.
     let Ok(arguments) = serde_json::from_str::<Value>(arguments) else { return false };
-    let named = named::possible_paths(&arguments);
+    let named = path::possible_paths(&arguments);
     let is_hidden = |word: &str| word.starts_with('.') && word != ".";
     let is_below = |path: &str| match path::leads(path) {
         Leads::Below => true,

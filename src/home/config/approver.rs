@@ -10,7 +10,7 @@ use std::time::Duration;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::gate::data::opinion::{Approver, May};
+use crate::gate::data::facts::{Approver, May};
 use crate::home::config::value::{check_name, duration, parsed};
 use crate::policy::reading::{Reading, globs};
 use crate::policy::{Glob, rule::ToolGlob};

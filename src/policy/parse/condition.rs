@@ -8,7 +8,6 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::behavior::{HazardKind, arguments::sql};
-use crate::policy::class::EffectClass;
 use crate::policy::fit::Part;
 use crate::policy::glob::{Glob, Holds};
 use crate::policy::rate::{Bound, LONGEST, MOST, Rate};
@@ -16,6 +15,7 @@ use crate::policy::reading::{Reading, Span, any_of, globs};
 use crate::policy::result::{ContentKind, Finding};
 use crate::policy::rule::Rule;
 use crate::policy::under::Folder;
+use crate::policy::when::EffectClass;
 use crate::policy::when::{About, Decimal, Length, Predicate, Test};
 
 const KEYS: &[&str] =

@@ -3,9 +3,9 @@
 use crate::desk::*;
 use mcp_approve::audit::chain::Break;
 use mcp_approve::audit::fields::Record;
-use mcp_approve::audit::numbers::{Exact, Histogram, Numbers as _};
 use mcp_approve::audit::record::{By, VerdictWord};
 use mcp_approve::audit::tally::{Count, RuleTally, SessionTally, ToolTally};
+use mcp_approve::audit::tally::{Exact, Histogram, Numbers as _};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::behavior::taxonomy::Confidence;
