@@ -122,8 +122,7 @@ impl Verifier {
         Self { head }
     }
 
-    /// Takes the next record in order of `seq`, and returns the head it makes.
-    /// Errors: how the chain breaks here. The verifier then stays where it was.
+    /// Takes the next record in order of `seq`, and returns its head. Errors: how the chain breaks here; the verifier stays.
     pub fn take(&mut self, row: &Row<'_>) -> Result<Head, Break> {
         self.head = follow(self.head, row, |writer| self.head.next(writer, body_digest(row.body)))?;
         Ok(self.head)

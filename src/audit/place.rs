@@ -38,8 +38,7 @@ pub(super) fn prepare(db: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Opens a file of ours to read; a link, or a file that another could have written, is refused.
-/// Errors: The system's, or what is wrong with the file.
+/// Opens a file of ours to read. Errors: The system's; it is a link, or another could have written it.
 pub fn open_own(path: &Path) -> io::Result<File> {
     // Without NONBLOCK a pipe in its place would keep us waiting.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;

@@ -1,5 +1,4 @@
-//! A fact as the gate or the shell states it, with the details that are written as they are added, and the proof that it is in
-//! the log. Its body is written by `body`. Pure.
+//! A fact as gate or shell state it, its details written as they are added, and the proof that it is in the log. Pure.
 
 // A new kind, verdict or cause is a compile error wherever one is matched.
 #![warn(clippy::wildcard_enum_match_arm)]
@@ -207,8 +206,7 @@ impl Entry {
         self.names = Some(definition.clone());
     }
 
-    /// Whether the disk must have it before anything follows from it: decisions on what MUTATES, was asked, or was
-    /// not simply allowed. The rest is synced within 100 ms.
+    /// Whether it must be on disk first: what MUTATES, was asked, or not simply allowed. The rest is synced within 100 ms.
     pub fn is_durable(&self) -> bool {
         match self.kind {
             Kind::DecisionAsked | Kind::Decision => {

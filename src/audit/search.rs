@@ -81,8 +81,7 @@ impl Meaningless {
 }
 
 impl Search {
-    /// Reads a search; days and times of day in it are those of the `clock`.
-    /// Errors: [`Meaningless`] for an unknown field or a value that its field cannot have.
+    /// Reads a search in the `clock`'s time. Errors: [`Meaningless`]: an unknown field, or a value that it cannot have.
     pub fn read(text: &str, clock: Clock) -> Result<Self, Meaningless> {
         let mut search = Self { text: text.to_owned(), ..Self::default() };
         for word in words(text) {

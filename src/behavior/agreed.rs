@@ -1,5 +1,4 @@
-//! What the operator has agreed to, once: of a tool's parameters, or of a whole server. Data, and the digest that its
-//! record in the log has; asks nobody and keeps nothing.
+//! What the operator has agreed to, once, of a tool's parameters or a whole server: data, and the digest of its record.
 
 use std::collections::HashSet;
 

@@ -73,8 +73,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// What a call of a tool with this definition is; `None` where it does not read, or has a key that the definition does not
-    /// declare.
+    /// What a call of a tool with this definition is; `None` where it does not read, or has a key that is not declared.
     pub fn of_call(&self, tool: &Tool, arguments: &Value) -> Option<(Identity, Evidence)> {
         let (given, declared) = (arguments.as_object()?, tool.input_schema.get("properties")?.as_object()?);
         let is_known = |key: &String| declared.contains_key(key) && !self.without.contains(key);

@@ -1,5 +1,4 @@
-//! What a definition's words say it does and gives back: action, output domain, content type, read off the things that it names.
-//! Decides no badge: that is the voters' and `conclude`'s.
+//! What a definition's words say it does and gives back: action, output domain, content type. Decides no badge.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

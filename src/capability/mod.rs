@@ -1,7 +1,6 @@
 //! What a server can do: typed signatures, schemas, capability sets. Pure.
 //!
-//! Where each section of the two papers is built, and the test that shows it: 001 is the capability lattice's specification, 004
-//! the discovery of tools by capability.
+//! Where each section of the two papers is built and tested: 001 the capability lattice, 004 discovery by capability.
 //!
 //! | section | what it is here | test |
 //! |---|---|---|

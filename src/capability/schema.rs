@@ -1,7 +1,6 @@
 //! The one door to jsonschema: checks arguments and results against a tool's schemas. Never fetches anything.
 //!
-//! A schema is the server's word, so it is hostile: its size, depth, patterns and numbers are bounded before it is
-//! compiled, and a `$ref` that leaves the document makes it unusable.
+//! A schema is hostile: size, depth, patterns and numbers are bounded before it is compiled; a `$ref` may not leave it.
 
 use std::fmt::{self, Write as _};
 

@@ -13,8 +13,7 @@ use serde_json::{Map, Value};
 pub const CHECK: u64 = 2_000_000;
 /// Steps of a check that names every place that does not fit: each costs an error.
 pub const EXPLAIN: u64 = 100_000;
-/// How many schemas may apply to one place, each through the one before, and how deep a check may go in all. Beyond
-/// that, a reference leads in a circle, or the stack would overflow.
+/// How many schemas may apply to one place, and how deep a check may go: beyond, a reference circles or the stack overflows.
 const MAX_JOINED: usize = 40;
 const MAX_DEPTH: usize = 400;
 

@@ -157,8 +157,7 @@ impl RecordError {
     }
 }
 
-/// Writes an entry to the log that `config.toml` names.
-/// Errors: the log could not take the entry; then what it says must not be done.
+/// Writes an entry to the log that `config.toml` names. Errors: the log could not take it; what it says must not be done.
 pub fn record(places: &Places, entry: Entry) -> Result<(), RecordError> {
     record_all(places, vec![entry])
 }

@@ -1,8 +1,7 @@
 //! Where the lists of signers are, who can change them, and which ssh-keygen may be run: each folder on a file's way is opened through
 //! the one above it, so that what is read is what was looked at. What a list says is `signing`'s.
 //!
-//! The machine's list counts alone where it is there, also when it cannot be read, and where the machine's policy asks for signatures.
-//! The user's own is for machines that do neither.
+//! The machine's list counts alone where it is there, even unreadable, or its policy asks for signatures; else the user's.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};

@@ -94,8 +94,7 @@ pub struct File<'a> {
 pub type Chosen<'c> = &'c dyn Fn(Option<&str>, &str) -> bool;
 
 impl File<'_> {
-    /// Wraps what is chosen.
-    /// Errors: the file cannot be read, or its new text is not what was meant; nothing is changed then.
+    /// Wraps what is chosen. Errors: the file cannot be read, or its new text is not what was meant; nothing is changed then.
     pub fn wrap(&self, chosen: Chosen<'_>, how: &Wrap) -> Result<Changed, Refusal> {
         let root = parse(self.syntax, self.text)?;
         let all = entries(self.host, &root)?;

@@ -54,8 +54,7 @@ impl Search {
         Self { home, folder: std::env::current_dir().ok(), variables, system: true }
     }
 
-    /// The variables by which hosts that keep a list here would be told of another place, and that are not set: a host
-    /// that is started with one of them keeps a list that is not seen.
+    /// The variables that tell hosts of another place for their list, and that are not set: such a host's list is not seen.
     pub fn unset(&self, found: &[Found]) -> Vec<&'static str> {
         let hosts = HOSTS.iter().filter(|host| found.iter().any(|one| one.host.word == host.word));
         let names = hosts.flat_map(|host| host.variables.iter().map(|(name, _)| *name));

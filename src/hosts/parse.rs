@@ -9,8 +9,7 @@ use toml_edit::{Document, Item, Table, TableLike};
 
 use crate::hosts::tree::{Field, Node, Refusal, Syntax, Value, table};
 
-/// Reads a whole text. An empty one is an empty table.
-/// Errors: why it cannot be read, in words without anything from the text but keys.
+/// Reads a whole text, an empty one as an empty table. Errors: why it cannot be read, with nothing of the text but keys.
 pub fn parse(syntax: Syntax, text: &str) -> Result<Node, Refusal> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let read = match syntax {

@@ -1,5 +1,4 @@
-//! Reads the policy files again, when they may have changed, on a separate thread: a disk that hangs delays the reload,
-//! never the loop. The thread starts with the first change.
+//! Reads the policy files again when they may have changed, on a thread: a disk that hangs does not delay the loop.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};

@@ -1,5 +1,4 @@
-//! Writes entries into the wrapper's journal without making the loop wait for a disk or another wrapper. Each entry is
-//! acknowledged once it is recorded or has failed.
+//! Writes entries into the wrapper's journal, and the loop never waits. Each is acknowledged once recorded or failed.
 //!
 //! The loop alone writes the journal. Two threads do what takes time: one makes journals and folds them into the log; the
 //! other, started with its first job, syncs what must be on the disk before anything follows from it.

@@ -30,9 +30,8 @@ pub enum Descriptor {
 }
 
 impl HostPipe {
-    /// Copies of descriptors 0 and 1; if the system can, ones that share no mode with the originals, which other
-    /// processes may use too (`2>&1` makes our stdout the server's stderr).
-    /// Errors: The system's, when one is closed or there are no descriptors left.
+    /// Copies of descriptors 0 and 1; if possible, ones that share no mode with the originals, which others may use too
+    /// (`2>&1` makes our stdout the server's stderr). Errors: The system's, if one is closed or none are left.
     pub fn copy() -> io::Result<Self> {
         Ok(Self {
             input: Descriptor::Own(own(stdin(), OFlags::RDONLY)?),

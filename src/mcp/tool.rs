@@ -113,8 +113,7 @@ impl Tool {
         canonical(self.definition.clone())
     }
 
-    /// The digest of what the definition says: two that differ only by the order of a list whose order means nothing, or by a
-    /// date in a text for people, say the same.
+    /// The digest of what the definition says, apart from the order of unordered lists and dates in texts for people.
     pub fn sense(&self) -> Digest {
         let mut sense = self.definition.clone();
         settle(&mut sense);

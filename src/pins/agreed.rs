@@ -1,5 +1,4 @@
-//! What the operator agreed to, on disk: keeps it, notes its use, removes it. And which of it counts: that whose record the log
-//! has, and that was used in the last ninety days.
+//! What the operator agreed to, on disk. What counts of it has its record in the log, and was used in the last ninety days.
 
 use std::path::Path;
 

@@ -1,7 +1,6 @@
 //! Past calls: what a policy would say of them now, and which rules would have saved questions. Reads no log.
 //!
-//! Records hold no secrets, so a condition on a value that was replaced or cut cannot be decided: where such a rule would
-//! change the answer, the answer is [`Answer::Undecided`].
+//! Records hold no secrets: where a rule about a value replaced or cut would change the answer, it is [`Answer::Undecided`].
 //!
 //! Each question gives candidates ([`maker`](super::maker)); the one that saves most of what is not saved yet is taken next, and a
 //! wide scope counts for less. None covers a call that was denied.

@@ -59,8 +59,7 @@ impl Role {
         GIVEN.iter().map(role).collect()
     }
 
-    /// What keeps the role from a tool of this name and server, or from a call of it; `None` where nothing does. `tool` is
-    /// `None` where the server has not described it.
+    /// What keeps the role from a tool of this name and server; `tool` is `None` where the server has not described it.
     ///
     /// What is required must be granted, all of it: by the operator, by the tool's server, or by our list. A tool that the
     /// operator or its server says this of needs nothing more. One with capabilities alone needs all of these, and any other needs

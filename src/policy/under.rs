@@ -24,8 +24,7 @@ pub enum Paths {
     /// Nothing was asked, `under` goes by the words alone: for examples and past calls, never for a call that may run.
     #[default]
     Words,
-    /// By the text of the argument, or the absolute folder of a rule: the absolute path with every link followed. `None`
-    /// where that could not be found out. The same goes for what is not in the map.
+    /// By an argument's text, or a rule's folder: the absolute path with every link followed; `None` where that is unknown.
     Followed(BTreeMap<String, Option<String>>),
 }
 

@@ -1,5 +1,4 @@
-//! The proof that an operator signed a change of what lets calls pass: a policy's text, as it was accepted. It has no challenge,
-//! because it counts for as long as its key does.
+//! The proof that an operator signed an accepted policy's text. It has no challenge: it counts as long as its key does.
 
 use serde::{Deserialize, Serialize};
 

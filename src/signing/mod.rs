@@ -1,5 +1,4 @@
-//! Verdicts that carry an SSH signature: what is signed, who may sign, and whether a signature is good. Pure: time, chance and
-//! the texts of files come in as arguments.
+//! Verdicts with an SSH signature: what is signed, who may sign, whether it is good. Pure: time, chance and files come in.
 //!
 //! [`verdict::SignedVerdict`] is the proof of a verdict, [`change::check`] that of an accepted policy. It is made only of statement, signature, allowed signers and the card that waits.
 

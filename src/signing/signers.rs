@@ -120,8 +120,7 @@ pub enum MayNotSign {
 }
 
 impl Signers {
-    /// Reads both lists. Times without `Z` are local to `zone`.
-    /// Errors: every line that cannot be read; then no key may sign.
+    /// Reads both lists. Times without `Z` are local to `zone`. Errors: every line that cannot be read; then no key may sign.
     pub fn read(allowed: &str, revoked: &str, zone: &TimeZone) -> Result<Self, Vec<LineError>> {
         let mut errors = Vec::new();
         let entries = lines(allowed, List::Allowed, &mut errors, |line, text| entry(line, text, zone));

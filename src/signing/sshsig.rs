@@ -161,8 +161,7 @@ pub fn fingerprint(blob: &[u8]) -> String {
     format!("SHA256:{}", BASE64_NOPAD.encode(Digest::of(blob).as_bytes()))
 }
 
-/// The wire format of a key of any type, from the type's word and the Base64 after it.
-/// Errors: [`Unreadable`] when the Base64 is malformed, or the type in it is another.
+/// A key's wire format, from its type's word and its Base64. Errors: [`Unreadable`]: malformed Base64, or another type.
 pub fn key_blob(word: &str, base64: &str) -> Result<Vec<u8>, Unreadable> {
     let blob = BASE64.decode(base64.as_bytes()).map_err(|_| Unreadable::Base64)?;
     match Fields(&blob).string()? == word.as_bytes() {

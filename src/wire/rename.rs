@@ -47,8 +47,7 @@ fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
     Some(Line::new([bytes.get(..span.start)?, token.as_bytes(), bytes.get(span.end..)?].concat()))
 }
 
-/// Where the value at the end of a path of keys is written; `None` where there is none.
-/// Errors: the text cannot be read strictly.
+/// Where the value at the end of a path of keys is written, if there is one. Errors: it cannot be read strictly.
 pub fn span(content: &[u8], path: &[&str]) -> Result<Option<Range<usize>>, Fault> {
     let mut reader = Reader::new(content)?;
     let found = find(&mut reader, path)?;

@@ -1,5 +1,4 @@
-//! The frames of a journal's write-ahead log: whether SQLite overlooks commits in it, whether its end was cut off, and room made
-//! ahead of SQLite.
+//! A journal's write-ahead log: whether SQLite overlooks commits in it, whether its end was cut off, and room made in it.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, IoSlice, Read, Write as _};

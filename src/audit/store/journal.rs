@@ -83,8 +83,7 @@ impl Unsynced {
         Ok(())
     }
 
-    /// Syncs it to disk. The journal may be in use meanwhile.
-    /// Errors: the ids of the entries, and why the disk may not have them.
+    /// Syncs it to disk; it may be in use. Errors: the ids of the entries, and why the disk may not have them.
     pub fn sync(self) -> Result<Vec<Receipt>, (Vec<u64>, StoreError)> {
         match self.file.sync() {
             Ok(()) => Ok(self.receipts),
@@ -209,10 +208,9 @@ impl Drop for Journal {
 
 fn make(path: &Path) -> Result<Connection, Fault> {
     let db = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The
-    // exclusive mode is set before the write-ahead log is, which then needs no shared memory. An unfinished journal
-    // holds nothing, so it needs no rollback journal on the disk. The cache is set as a number of pages, and before the
-    // page size: SQLite takes memory for twenty pages at once where it may.
+    // Others wait for the lock, so nothing is synced under it: an empty file need not outlive a loss of power. The exclusive
+    // mode comes before the write-ahead log, which then needs no shared memory; an unfinished journal needs no rollback. The
+    // cache is set in pages, and before the page size: SQLite takes memory for twenty pages at once where it may.
     db.execute_batch(&format!(
         "PRAGMA synchronous=OFF; PRAGMA cache_size=8; PRAGMA page_size={PAGE}; PRAGMA locking_mode=EXCLUSIVE;
          PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE; COMMIT"

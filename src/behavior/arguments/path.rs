@@ -1,5 +1,4 @@
-//! The paths that a call names, by the names of its parameters, and by their words alone: where they start, and whether they climb.
-//! Follows no link, reads no disk.
+//! The paths that a call names, by the names of its parameters; where they start, and whether they climb. Reads no disk.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

@@ -1,5 +1,4 @@
-//! What deceives the eye or the terminal: names that look alike (the skeletons of UTS #39), and characters that are not seen or
-//! obeyed. Knows no server; renders nothing.
+//! What deceives the eye or the terminal: look-alike names (UTS #39's skeletons), and characters not seen or obeyed.
 
 use unicode_security::confusable_detection::skeleton;
 

@@ -1,5 +1,4 @@
-//! What a result brings to the model that makes its next call out of here worth a look: a private key, or an instruction. And
-//! which calls leave for a host. Keeps nothing.
+//! What a result brings that makes the model's next call out worth a look: a key, an instruction. And which calls leave.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

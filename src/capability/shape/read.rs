@@ -1,5 +1,4 @@
-//! Reads a JSON Schema (draft 2020-12, and what servers still write of older drafts and of OpenAPI) into a type.
-//! Work is bounded: what is beyond it is [`Type::Any`], which is wider.
+//! Reads a JSON Schema (2020-12, older drafts, OpenAPI) into a type; beyond its bounds of work [`Type::Any`], which is wider.
 
 use std::collections::{BTreeMap, BTreeSet};
 

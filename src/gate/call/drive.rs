@@ -276,8 +276,7 @@ impl Gate {
         self.out.refuse_word(word, why);
     }
 
-    /// Approves a call if everything is as the card showed it; the shell may have to look first. Otherwise the call is asked
-    /// again as it is now, and this returns why the approval has no effect.
+    /// Approves a call if all is as the card showed it. Otherwise it is asked again as it is now, and this returns why.
     fn approve_as_shown(
         &mut self,
         held: Held,

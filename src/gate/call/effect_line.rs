@@ -17,9 +17,8 @@ const REF: &str = "a branch, tag or commit";
 pub const PRESSES: &str = "presses something";
 pub const WATCHES: &str = "moves or watches what";
 
-/// The line: what this very call does, as far as an argument shows it, and what it acts on: `replaces content —
-/// /tmp/a.txt`, `DELETE on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values in
-/// it are foreign text, raw.
+/// The line: what this very call does, as far as an argument shows it, and to what: `replaces content — /tmp/a.txt`, `DELETE
+/// on users without WHERE`. What the shell `found` says whether a write creates or replaces. Values are foreign text, raw.
 pub fn effect(
     behavior: &Behavior,
     tool: &str,

@@ -1,5 +1,4 @@
-//! The end of a held call that does not run: denied, withdrawn, stopped after its approval, or not recorded. Its host is answered
-//! where an answer is due, and the consoles learn that it no longer waits.
+//! The end of a held call that does not run: its host is answered where an answer is due, and the consoles learn of it.
 
 use crate::audit::{By, VerdictWord};
 use crate::gate::held::{

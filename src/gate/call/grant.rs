@@ -1,5 +1,4 @@
-//! What an operator settles beyond a call: more calls are granted, or that ends; what its tool is, and what is agreed to. Owns what
-//! may be offered and what is recorded of it.
+//! What an operator settles beyond a call: grants, what a tool is, what is agreed to. Owns what may be offered of it.
 
 use std::sync::Arc;
 

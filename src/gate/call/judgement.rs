@@ -1,5 +1,4 @@
-//! The parts that a judgement is made of: another request judged by its method, what the schema, `_meta` and the first use add, where
-//! paths lead, what approvers said. Judges no whole call.
+//! The parts of a judgement: the method, the schema, `_meta`, the first use, where paths lead, what approvers said.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -82,8 +81,7 @@ pub(super) fn by_method(
     }
 }
 
-/// The hazard of a request that is too large to be read, where something in it could decide: a rule, a scope, a file's address, or
-/// a call in a request that MCP does not have.
+/// The hazard of a request too large to be read, where a rule, a scope, a file's address or a call in it could decide.
 pub(super) fn unread_request(call: &Call, method: &str, context: Context<'_>) -> Option<Hazard> {
     let decides = || {
         let is_own = Revision::ALL.iter().any(|revision| request::standing(method, *revision) != Standing::Other);

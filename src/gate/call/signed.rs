@@ -42,8 +42,7 @@ pub(super) fn granted_until(approval: &Approval) -> Option<i64> {
     approval.signed.iter().filter_map(|one| one.verdict.attested().statement().said.until).min()
 }
 
-/// What the next signature on a card must cover, for the card of this digest. Signatures that cover another state of the call do
-/// not count among those that are there.
+/// What the next signature on the card of this digest must cover. Signatures over another state of the call do not count.
 pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Digest) -> CardTerms {
     let config = context.config;
     let call = held.call.digest();

@@ -1,5 +1,4 @@
-//! What a call would touch, as the shell saw it on the disk, and what registered approvers said of it: data for policy, card and
-//! record. Looks at nothing itself.
+//! What the shell saw of what a call would touch, and what approvers said: data for policy, card, record. Looks at nothing.
 //!
 //! Facts are taken when a call is asked and again just before it is forwarded. What remains is the moment between that
 //! last look and the server's own: whoever changes a path in that moment can still send the server elsewhere.

@@ -1,6 +1,5 @@
-//! Answers of the server: to calls, which are recorded, and to everything else that the host asked. If tools are hidden from the
-//! host, a page of the list is cut after it was read. And the rules about answers: what the host gets instead is recorded as ours,
-//! with both digests.
+//! Answers of the server: to calls, which are recorded, and to everything else that the host asked. Where tools are hidden, a
+//! page of the list is cut once read. And the rules about answers: what the host gets instead is recorded, with both digests.
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,5 +1,4 @@
-//! The tools as their server describes them: learned from the host's own `tools/list`, or asked under our own id.
-//! Owns what is known and how fresh it is; judges nothing.
+//! The tools as their server describes them, from the host's `tools/list` or our own. Owns how fresh that is; judges nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

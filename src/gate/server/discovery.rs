@@ -1,5 +1,4 @@
-//! What `--discover` shows a host: one search tool, and the server's tools that its searches have found. Owns what was found and
-//! which searches wait for the server's list; ranks nothing.
+//! What `--discover` shows a host: one search tool, and the tools that its searches have found. Ranks nothing.
 
 use std::collections::VecDeque;
 

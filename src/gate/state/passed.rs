@@ -51,8 +51,7 @@ struct Count {
 }
 
 impl Passed {
-    /// Counts a line at `now` (monotonic microseconds); `payload` is the digest of a notification. Returns the time
-    /// when the window ends, if it begins with this line.
+    /// Counts a line at `now` (monotonic µs); `payload`: a notification's digest. Returns the window's end if it begins one.
     pub fn take(
         &mut self,
         now: u64,

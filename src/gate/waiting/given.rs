@@ -1,5 +1,4 @@
-//! What hosts were given for calls that wait, by ids that cannot be guessed, each until a time: the states that they bring back,
-//! and the form that is open. Decides nothing.
+//! What hosts were given for calls that wait, by ids that cannot be guessed: states they bring back, the form that is open.
 
 use std::collections::HashMap;
 use std::sync::Arc;

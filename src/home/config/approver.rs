@@ -1,5 +1,4 @@
-//! `[[approver]]` in `config.toml`, a command that is asked about each call before it is decided, and `[notify]`, one that hears of
-//! calls that wait.
+//! `[[approver]]` in `config.toml`, a command asked about each call first, and `[notify]`, one that hears of calls that wait.
 
 use std::ffi::OsString;
 use std::ops::Range;

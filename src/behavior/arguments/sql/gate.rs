@@ -241,8 +241,7 @@ fn pragma(cut: Cut<'_>) -> Result<(), Doubt> {
     if reads { Ok(()) } else { Err(Doubt::new(Action::Update, format!("PRAGMA {name}").trim_end())) }
 }
 
-/// Whether the name at `at` is called, as far as its place says: not where it names columns (`WITH x(a, b) AS (…)`,
-/// `AS x(a, b)`) or a type (`AS varchar(9)`, `::numeric(9, 2)`).
+/// Whether the name at `at` is called: not where it names columns (`x(a, b) AS (…)`) or a type (`AS varchar(9)`).
 fn is_called(cut: Cut<'_>, at: usize) -> bool {
     let is_name = match cut.tokens[at].kind {
         TokenKind::Word => !is_keyword(cut.word(at)) || at != cut.first() && cut.is(at, &NAMES),
