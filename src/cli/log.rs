@@ -5,11 +5,10 @@ pub mod export;
 pub mod follow;
 mod in_force;
 pub mod maintenance;
-pub(super) mod named;
+pub mod named;
 mod print;
 pub mod stats;
 pub mod verify;
-pub mod wanted;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -20,8 +19,8 @@ use crate::audit::fields::{Field, Record};
 use crate::audit::query;
 use crate::audit::store::Reader;
 use crate::cli::error::{Error, Exit, done};
+use crate::cli::log::named::RecordsWanted;
 use crate::cli::log::print::{table, timeline, whole};
-use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
 use crate::text::row::{Row, Tone};
 

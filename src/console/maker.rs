@@ -11,7 +11,6 @@ use serde_json::Value;
 use crate::behavior::conclude;
 use crate::behavior::conclude::{Behavior, Replaced};
 use crate::behavior::shape::Shape;
-use crate::console::card::counted;
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::grants::{GrantArea, area, holds_argument, holds_every_path};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
@@ -25,6 +24,7 @@ use crate::policy::when::About;
 use crate::policy::{parse, past};
 use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::text::time;
+use crate::wire::number::counted;
 
 /// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;

@@ -9,6 +9,9 @@ use super::rows::{self, Areas, Arrangement, Heights, content_rows};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, warn};
 use crate::wire::number::counted;
 
+/// Errors of `config.toml` that are named: more would leave no room for calls.
+const PROBLEMS: usize = 2;
+
 impl Model {
     pub fn areas(&self) -> Areas {
         let arrangement = match self.screen {
@@ -57,6 +60,97 @@ impl Model {
 
     pub fn card_rows(&self) -> usize {
         content_rows(self.areas().card)
+    }
+
+    pub fn banners(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
+        if let Some(names) = names(Tone::Strong, &observed.collect::<Vec<_>>()) {
+            let row = Row::of(Tone::Loud, " OBSERVE ").ours(" ").joined(names);
+            rows.push(row.danger(": every call passes without a question and is only recorded"));
+        }
+        let said =
+            self.wrappers.iter().filter_map(|one| Some((one.status.banner.as_deref()?, one.wrapper.server.as_str())));
+        for (banner, servers) in by_cause(said) {
+            // A banner for every server needs no names.
+            let all = servers.len() == self.wrappers.len() && servers.len() > 1;
+            let names = names(Tone::Strong, &servers).filter(|_| !all).map(|names| names.warn(": "));
+            let row = warn(" ▲ ").joined(names.unwrap_or_default());
+            rows.push(row.and_foreign(Tone::Warn, banner));
+        }
+        rows.extend(self.lost_calls());
+        let crashed = self.crashed.iter().map(|(server, how)| (how.as_str(), server.as_str()));
+        for (how, servers) in by_cause(crashed) {
+            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
+            let row = row.danger(if servers.len() == 1 {
+                ": the server ended by itself: "
+            } else {
+                ": the servers ended by themselves: "
+            });
+            rows.push(row.and_foreign(Tone::Danger, how).quiet(" · ").key("1 Esc").quiet(" dismisses this"));
+        }
+        let versions =
+            self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
+        for ((version, protocol), servers) in by_cause(versions) {
+            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
+            let wrapper = if servers.len() == 1 { "its wrapper is" } else { "their wrappers are" };
+            let row = row.danger(format!(": {wrapper} version ")).and_foreign(Tone::Danger, version);
+            let words = format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version);
+            rows.push(row.danger(words));
+        }
+        for problem in self.settings.problems.iter().take(PROBLEMS) {
+            rows.push(warn(" ▲ ").and_foreign(Tone::Warn, problem));
+        }
+        if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
+            let row = warn(format!(" ▲ and {}: ", counted(more, "more error")));
+            rows.push(row.key(self.hint("mcp-approve doctor")).warn(" lists them"));
+        }
+        if let Some(trouble) = &self.trouble {
+            rows.push(danger(" ▲ ").and_foreign(Tone::Danger, trouble));
+        }
+        let width = usize::from(self.size.0);
+        rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
+    }
+
+    fn lost_calls(&self) -> Option<Row> {
+        const NAMED: usize = 2;
+        let servers = self.lost.iter().fold(Vec::new(), |mut names, one| {
+            if !names.contains(&one.server.as_str()) {
+                names.push(&one.server);
+            }
+            names
+        });
+        let row = danger(" ▲ ").joined(names(Tone::Strong, &servers)?).danger(": its wrapper was killed with ");
+        let ran = self.lost.iter().filter(|one| one.fate == LostFate::MayHaveRun).count();
+        let fate = match (self.lost.len(), ran) {
+            (1, 0) => "which did not run".to_owned(),
+            (_, 0) => "none of which ran".to_owned(),
+            (1, _) => "which was just approved and may have run".to_owned(),
+            (_, ran) => format!("of which {ran}, just approved, may have run"),
+        };
+        let mut row = row.danger(format!("{} held, {fate}: ", counted(self.lost.len(), "call")));
+        for (at, one) in self.lost.iter().take(NAMED).enumerate() {
+            row = row.quiet(if at == 0 { "" } else { "; " }).and_foreign(Tone::Ours, &one.effect);
+        }
+        let more = self.lost.len().saturating_sub(NAMED);
+        let row = if more == 0 { row } else { row.quiet(format!(" and {more} more")) };
+        Some(row.quiet(" · ").key("1 Esc").quiet(" dismisses this"))
+    }
+
+    /// The words of a notice, on one line without a control character: server and effect of the last call that came.
+    pub fn notice(&self) -> String {
+        /// Desktops cut longer ones anywhere.
+        const LONGEST: usize = 160;
+        let Some(last) = self.queue.calls.iter().rev().find(|held| held.waits()) else {
+            return "no call waits".to_owned();
+        };
+        let (server, effect) = (foreign(Tone::Ours, &last.snapshot.server), foreign(Tone::Ours, &last.snapshot.effect));
+        let more = match self.queue.waiting() {
+            0 | 1 => String::new(),
+            waiting => format!(" · {} more wait", waiting - 1),
+        };
+        let row = server.ours(": ").joined(effect).clipped(LONGEST.saturating_sub(more.len()));
+        row.text() + &more
     }
 }
 
@@ -224,102 +318,6 @@ fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {
 fn over(armed: &Armed) -> Row {
     let row = warn(" Too late: ").and_foreign(Tone::Ours, &armed.key().ticket);
     row.ours(" no longer waits as it was shown. Nothing will be sent.")
-}
-
-/// Errors of `config.toml` that are named: more would leave no room for calls.
-const PROBLEMS: usize = 2;
-
-impl Model {
-    pub fn banners(&self) -> Vec<Row> {
-        let mut rows = Vec::new();
-        let observed = self.wrappers.iter().filter(|one| one.wrapper.observe).map(|one| one.wrapper.server.as_str());
-        if let Some(names) = names(Tone::Strong, &observed.collect::<Vec<_>>()) {
-            let row = Row::of(Tone::Loud, " OBSERVE ").ours(" ").joined(names);
-            rows.push(row.danger(": every call passes without a question and is only recorded"));
-        }
-        let said =
-            self.wrappers.iter().filter_map(|one| Some((one.status.banner.as_deref()?, one.wrapper.server.as_str())));
-        for (banner, servers) in by_cause(said) {
-            // A banner for every server needs no names.
-            let all = servers.len() == self.wrappers.len() && servers.len() > 1;
-            let names = names(Tone::Strong, &servers).filter(|_| !all).map(|names| names.warn(": "));
-            let row = warn(" ▲ ").joined(names.unwrap_or_default());
-            rows.push(row.and_foreign(Tone::Warn, banner));
-        }
-        rows.extend(self.lost_calls());
-        let crashed = self.crashed.iter().map(|(server, how)| (how.as_str(), server.as_str()));
-        for (how, servers) in by_cause(crashed) {
-            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
-            let row = row.danger(if servers.len() == 1 {
-                ": the server ended by itself: "
-            } else {
-                ": the servers ended by themselves: "
-            });
-            rows.push(row.and_foreign(Tone::Danger, how).quiet(" · ").key("1 Esc").quiet(" dismisses this"));
-        }
-        let versions =
-            self.incompatible.iter().map(|other| ((other.version.as_str(), other.protocol), other.name.as_str()));
-        for ((version, protocol), servers) in by_cause(versions) {
-            let row = danger(" ▲ ").joined(names(Tone::Strong, &servers).unwrap_or_default());
-            let wrapper = if servers.len() == 1 { "its wrapper is" } else { "their wrappers are" };
-            let row = row.danger(format!(": {wrapper} version ")).and_foreign(Tone::Danger, version);
-            let words = format!(" (protocol {protocol}), this console {}: restart the host", self.settings.version);
-            rows.push(row.danger(words));
-        }
-        for problem in self.settings.problems.iter().take(PROBLEMS) {
-            rows.push(warn(" ▲ ").and_foreign(Tone::Warn, problem));
-        }
-        if let more @ 1.. = self.settings.problems.len().saturating_sub(PROBLEMS) {
-            let row = warn(format!(" ▲ and {}: ", counted(more, "more error")));
-            rows.push(row.key(self.hint("mcp-approve doctor")).warn(" lists them"));
-        }
-        if let Some(trouble) = &self.trouble {
-            rows.push(danger(" ▲ ").and_foreign(Tone::Danger, trouble));
-        }
-        let width = usize::from(self.size.0);
-        rows.into_iter().flat_map(|row| row.hung(width, 3)).collect()
-    }
-
-    fn lost_calls(&self) -> Option<Row> {
-        const NAMED: usize = 2;
-        let servers = self.lost.iter().fold(Vec::new(), |mut names, one| {
-            if !names.contains(&one.server.as_str()) {
-                names.push(&one.server);
-            }
-            names
-        });
-        let row = danger(" ▲ ").joined(names(Tone::Strong, &servers)?).danger(": its wrapper was killed with ");
-        let ran = self.lost.iter().filter(|one| one.fate == LostFate::MayHaveRun).count();
-        let fate = match (self.lost.len(), ran) {
-            (1, 0) => "which did not run".to_owned(),
-            (_, 0) => "none of which ran".to_owned(),
-            (1, _) => "which was just approved and may have run".to_owned(),
-            (_, ran) => format!("of which {ran}, just approved, may have run"),
-        };
-        let mut row = row.danger(format!("{} held, {fate}: ", counted(self.lost.len(), "call")));
-        for (at, one) in self.lost.iter().take(NAMED).enumerate() {
-            row = row.quiet(if at == 0 { "" } else { "; " }).and_foreign(Tone::Ours, &one.effect);
-        }
-        let more = self.lost.len().saturating_sub(NAMED);
-        let row = if more == 0 { row } else { row.quiet(format!(" and {more} more")) };
-        Some(row.quiet(" · ").key("1 Esc").quiet(" dismisses this"))
-    }
-
-    /// The words of a notice, on one line without a control character: server and effect of the last call that came.
-    pub fn notice(&self) -> String {
-        /// Desktops cut longer ones anywhere.
-        const LONGEST: usize = 160;
-        let Some(last) = self.queue.calls.iter().rev().find(|held| held.waits()) else {
-            return "no call waits".to_owned();
-        };
-        let (server, effect) = (foreign(Tone::Ours, &last.snapshot.server), foreign(Tone::Ours, &last.snapshot.effect));
-        let more = match self.queue.waiting() {
-            0 | 1 => String::new(),
-            waiting => format!(" · {} more wait", waiting - 1),
-        };
-        let row = server.ours(": ").joined(effect).clipped(LONGEST.saturating_sub(more.len()));
-        row.text() + &more
-    }
 }
 
 fn names(tone: Tone, servers: &[&str]) -> Option<Row> {

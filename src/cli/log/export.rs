@@ -15,9 +15,8 @@ use crate::audit::query;
 use crate::audit::redact::push_string;
 use crate::audit::store::noted;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::log::named;
+use crate::cli::log::named::{self, RecordsWanted};
 use crate::cli::log::verify;
-use crate::cli::log::wanted::RecordsWanted;
 use crate::cli::look::{versioned, visible, visible_json};
 
 pub(super) const VERIFIER: &str = include_str!("../../../assets/verify_export.py");

@@ -18,7 +18,7 @@ use crate::audit::record::{Kind, Outcome, VerdictWord};
 use crate::audit::store::{ReadOrder, Reader};
 use crate::behavior::taxonomy::Action;
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::wanted::RecordsWanted;
+use crate::cli::log::named::RecordsWanted;
 use crate::cli::look::versioned;
 use crate::home::user;
 

@@ -90,12 +90,8 @@ pub enum Made {
 }
 
 impl Sheet {
-    pub fn counting() -> Self {
-        Self { made: Made::Count(0), anchors: Vec::new() }
-    }
-
-    pub fn making() -> Self {
-        Self { made: Made::Rows(Vec::new()), anchors: Vec::new() }
+    pub fn of(made: Made) -> Self {
+        Self { made, anchors: Vec::new() }
     }
 
     pub fn len(&self) -> usize {

@@ -2,7 +2,6 @@
 //! byte of the arguments, what the server says, framed as such. Nothing in it depends on the time, so drawing only copies
 //! rows. Of a long foreign text only visible rows are laid out: all are counted once, with marks from which to start.
 
-mod brief;
 mod json;
 mod layout;
 mod preview;
@@ -16,14 +15,13 @@ use super::rows::caption;
 use crate::gate::data::snapshot::Snapshot;
 use crate::operator::found::Before;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
+use crate::wire::number::counted;
 use json::Extents;
 use layout::{Layout, Made, Sheet, Walk};
 
-pub use crate::wire::number::{counted, grouped};
-pub use brief::{Brief, brief};
 pub use json::{Writing, size};
 pub use layout::{Anchor, Fold, Folds};
-pub use sections::{Details, nearest};
+pub use sections::{Brief, Details, brief, nearest};
 
 #[derive(Clone, Debug)]
 pub struct Card {
@@ -285,7 +283,7 @@ impl Paged {
             if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
             }
-            let mut sheet = Sheet::counting();
+            let mut sheet = Sheet::of(Made::Count(0));
             walk.step(&layout, &mut sheet);
             rows += sheet.len();
             folded += sheet.anchors.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
@@ -294,14 +292,14 @@ impl Paged {
     }
 
     pub fn window(&self, text: &str, from: usize, count: usize) -> Vec<Row> {
-        let (first, sheet) = self.look(text, from, count, Sheet::making());
+        let (first, sheet) = self.look(text, from, count, Sheet::of(Made::Rows(Vec::new())));
         let Made::Rows(rows) = sheet.made else { return Vec::new() };
         let prefixed = |row: Row| self.prefix.clone().joined(row);
         rows.into_iter().skip(from - first).take(count).map(prefixed).collect()
     }
 
     pub fn anchors(&self, text: &str, from: usize, count: usize) -> Vec<Anchor> {
-        let (first, sheet) = self.look(text, from, count, Sheet::counting());
+        let (first, sheet) = self.look(text, from, count, Sheet::of(Made::Count(0)));
         let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });
         placed.filter(|anchor| (from..from + count).contains(&anchor.row)).collect()
     }

@@ -14,6 +14,9 @@ use crate::console::card::Card;
 /// After a key that was refused, keys are ignored until none has come for this long, in milliseconds.
 pub const SILENCE: i64 = 400;
 
+/// How long a word to type may be: shorter words are typed by mistake, and no one types longer ones.
+const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unarmed {
     Nothing,
@@ -191,12 +194,7 @@ impl Model {
             }
         }
     }
-}
 
-/// How long a word to type may be: shorter words are typed by mistake, and no one types longer ones.
-const LENGTHS: std::ops::RangeInclusive<usize> = 3..=24;
-
-impl Model {
     pub fn effect_of<'a>(&'a self, held: &'a Held) -> &'a str {
         let laid = self.card.laid.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, &held.snapshot));
         laid.map_or(held.snapshot.effect.as_str(), Card::effect)
