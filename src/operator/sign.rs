@@ -182,7 +182,7 @@ impl Drop for Written {
 
 const NO_SIGNATURE: &str = "ssh-keygen answered with something that is not a signature";
 
-fn cannot(error: io::Error) -> String {
+fn cannot(error: &io::Error) -> String {
     format!("ssh-keygen cannot be run: {error}")
 }
 
@@ -193,7 +193,7 @@ impl Signing {
         let (file, written) = match &key.file {
             Some(file) => (file.clone(), None),
             None => {
-                let written = written(private, &key.key).map_err(cannot)?;
+                let written = written(private, &key.key).map_err(|error| cannot(&error))?;
                 (written.0.clone(), Some(written))
             }
         };
@@ -208,7 +208,7 @@ impl Signing {
             Prompts::Terminal => command.stderr(Stdio::inherit()),
             Prompts::Window => command.env("SSH_ASKPASS_REQUIRE", "force").stderr(Stdio::piped()),
         };
-        let mut child = command.spawn().map_err(cannot)?;
+        let mut child = command.spawn().map_err(|error| cannot(&error))?;
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(NO_SIGNATURE.to_owned());
         };
@@ -220,14 +220,14 @@ impl Signing {
 
     /// The signature, once it is made; `None` while it waits for a touch.
     pub fn poll(&mut self) -> Result<Option<String>, String> {
-        match self.child.try_wait().map_err(cannot)? {
+        match self.child.try_wait().map_err(|error| cannot(&error))? {
             None => Ok(None),
             Some(status) => self.finish(status.success()).map(Some),
         }
     }
 
     pub fn wait(mut self) -> Result<String, String> {
-        let status = self.child.wait().map_err(cannot)?;
+        let status = self.child.wait().map_err(|error| cannot(&error))?;
         self.finish(status.success())
     }
 
