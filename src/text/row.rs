@@ -198,29 +198,6 @@ macro_rules! tones {
 
 tones! { ours Ours, strong Strong, quiet Quiet, border Border, key Key, good Good, warn Warn, danger Danger }
 
-/// How many rows [`Row::wrapped`] would make of a tame text with `tail` columns of ink after it: the same rule, no rows.
-pub fn tame_rows(text: &str, tail: usize, width: usize) -> usize {
-    let len = text.len() + tail;
-    let (mut rows, mut from) = (0, 0);
-    while from < len {
-        from = tame_row(text, from, len, width);
-        rows += 1;
-    }
-    rows.max(1)
-}
-
-/// The end of the row that begins at `from` in a tame text that is `len` columns long with its tail.
-pub fn tame_row(text: &str, from: usize, len: usize, width: usize) -> usize {
-    if len - from <= width {
-        return len;
-    }
-    let full = from + width.max(1);
-    let near = full.saturating_sub(reach(width)).max(from + 1);
-    let tail = text.as_bytes().get(near..full.min(text.len()));
-    let space = tail.and_then(|tail| memchr::memrchr(b' ', tail));
-    space.map_or(full, |i| near + i + 1)
-}
-
 /// How far back from the edge a space may be to break there.
 fn reach(width: usize) -> usize {
     (width / 2).min(24)

@@ -8,7 +8,7 @@ use super::json::{
     string_end,
 };
 use crate::text::plain::{Edges, is_tame, segment, width};
-use crate::text::row::{Row, Tone, ours, quiet, tame_row, tame_rows};
+use crate::text::row::{Row, Tone, ours, quiet};
 use crate::wire::fold::in_pointer;
 use crate::wire::number::counted;
 
@@ -78,55 +78,23 @@ pub struct Layout<'a> {
     pub folds: &'a Folds,
 }
 
+/// What was laid out in a step.
+#[derive(Default)]
 pub struct Sheet {
-    pub made: Made,
+    pub rows: Vec<Row>,
     /// Which of the rows fold a container, counted from the first.
     pub anchors: Vec<Anchor>,
 }
 
-pub enum Made {
-    Count(usize),
-    Rows(Vec<Row>),
-}
-
 impl Sheet {
-    pub fn of(made: Made) -> Self {
-        Self { made, anchors: Vec::new() }
-    }
-
-    pub fn len(&self) -> usize {
-        match &self.made {
-            Made::Count(n) => *n,
-            Made::Rows(rows) => rows.len(),
-        }
-    }
-
-    pub fn row(&mut self, row: impl FnOnce() -> Row) {
-        match &mut self.made {
-            Made::Count(n) => *n += 1,
-            Made::Rows(rows) => rows.push(row()),
-        }
-    }
-
-    pub fn wrapped(&mut self, row: Row, width: usize) {
+    fn wrapped(&mut self, row: Row, width: usize) {
         const HANG: usize = 4;
-        match &mut self.made {
-            Made::Count(n) if row.width() <= width => *n += 1,
-            Made::Count(n) => *n += row.hung(width, HANG).len(),
-            Made::Rows(rows) => rows.extend(row.hung(width, HANG)),
-        }
+        self.rows.extend(row.hung(width, HANG));
     }
 
-    pub fn anchored(&mut self, row: Row, width: usize, at: usize, fold: Fold) {
-        self.anchors.push(Anchor { row: self.len(), at, fold });
+    fn anchored(&mut self, row: Row, width: usize, at: usize, fold: Fold) {
+        self.anchors.push(Anchor { row: self.rows.len(), at, fold });
         self.wrapped(row, width);
-    }
-
-    pub fn rows(&mut self, made: Vec<Row>, margin: &Row) {
-        match &mut self.made {
-            Made::Count(n) => *n += made.len(),
-            Made::Rows(rows) => rows.extend(made.into_iter().map(|row| margin.clone().joined(row))),
-        }
     }
 }
 
@@ -185,36 +153,22 @@ impl Region {
             (Begins::Rest, false) => Edges::Tail,
         };
         let raw = on.text.get(from..stop).unwrap_or_default();
-        let literal = self.form == Form::Bare || !raw.contains('\\');
-        let simple = literal && is_tame(raw, edges);
-        if simple && cut {
-            // The part ends with a full row, so that the reader sees no break.
-            let mut row = 0;
-            while raw.len() - row > room {
-                row = tame_row(raw, row, raw.len(), room);
-            }
-            if row > 0 {
-                stop = from + row;
-            }
-        }
-        let raw = on.text.get(from..stop).unwrap_or_default();
         let text = match self.form {
             Form::Quoted => said(raw),
             Form::Bare => raw.into(),
         };
-        match &mut sheet.made {
-            // The rows of nearly all text can be counted without being made.
-            Made::Count(n) if simple || is_tame(&text, edges) => *n += tame_rows(&text, usize::from(breaks), room),
-            Made::Count(_) | Made::Rows(_) => {
-                let mut row = Row::default();
-                row.extend(Tone::Foreign, segment(&text, edges));
-                if breaks {
-                    row.push(Tone::Escape, "␊");
-                }
-                let margin = ours(" ".repeat(indent)).border(bar);
-                sheet.rows(row.wrapped(room), &margin);
-            }
+        let mut row = Row::default();
+        row.extend(Tone::Foreign, segment(&text, edges));
+        if breaks {
+            row.push(Tone::Escape, "␊");
         }
+        let mut rows = row.wrapped(room);
+        if cut && rows.len() > 1 && *text == *raw && is_tame(raw, edges) {
+            // The next part begins with the last row, so that the reader sees no break.
+            stop -= rows.pop().map_or(0, |row| row.text().len());
+        }
+        let margin = ours(" ".repeat(indent)).border(bar);
+        sheet.rows.extend(rows.into_iter().map(|row| margin.clone().joined(row)));
         (self.at, self.begins) = if breaks { (next, Begins::Line) } else { (stop, Begins::Rest) };
     }
 }
@@ -386,7 +340,7 @@ impl Walk {
                 sheet.wrapped(prefix.and(Tone::Foreign, empty), on.width);
             }
             Some(b'[') if is_short_list(token, room) => {
-                sheet.row(|| prefix.and(Tone::Foreign, token));
+                sheet.rows.push(prefix.and(Tone::Foreign, token));
             }
             Some(first @ (b'{' | b'[')) => {
                 let (kind, words) = if *first == b'{' {
@@ -409,7 +363,7 @@ impl Walk {
             }
             Some(b'"') => {
                 if let Some(row) = quoted(token, room) {
-                    sheet.row(|| prefix.joined(row));
+                    sheet.rows.push(prefix.joined(row));
                     return;
                 }
                 let lines = counted(extent.entries, "line");
@@ -421,7 +375,7 @@ impl Walk {
                 let doubtful = is_beyond_doubles(token);
                 let note = if doubtful { "  ⚠ beyond ±2^53" } else { "" };
                 if token.len() + note.chars().count() <= room {
-                    sheet.row(|| prefix.and(Tone::Foreign, token).warn(note));
+                    sheet.rows.push(prefix.and(Tone::Foreign, token).warn(note));
                     return;
                 }
                 let words = prefix.quiet(size(token.len()));

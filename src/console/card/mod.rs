@@ -1,12 +1,13 @@
 //! The card: everything the operator reads about one held call, laid out once per snapshot and width: our own words, every
 //! byte of the arguments, what the server says, framed as such. Nothing in it depends on the time, so drawing only copies
-//! rows. Of a long foreign text only visible rows are laid out: all are counted once, with marks from which to start.
+//! rows. Of a long foreign text only visible rows are kept: all are laid out once, with marks from which to start again.
 
 mod json;
 mod layout;
 mod preview;
 mod sections;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
@@ -17,7 +18,7 @@ use crate::operator::found::Before;
 use crate::text::row::{Row, Tone, border, danger, ours, quiet};
 use crate::wire::number::counted;
 use json::Extents;
-use layout::{Layout, Made, Sheet, Walk};
+use layout::{Layout, Sheet, Walk};
 
 pub use json::{Writing, size};
 pub use layout::{Anchor, Fold, Folds};
@@ -283,40 +284,44 @@ impl Paged {
             if marks.last().is_none_or(|(row, _)| rows - row >= BETWEEN_MARKS) {
                 marks.push((rows, walk.clone()));
             }
-            let mut sheet = Sheet::of(Made::Count(0));
+            let mut sheet = Sheet::default();
             walk.step(&layout, &mut sheet);
-            rows += sheet.len();
+            rows += sheet.rows.len();
             folded += sheet.anchors.iter().filter(|anchor| anchor.fold == Fold::Closed).count();
         }
         Self { extents, prefix, width, marks, rows, folds, folded, undeclared }
     }
 
     pub fn window(&self, text: &str, from: usize, count: usize) -> Vec<Row> {
-        let (first, sheet) = self.look(text, from, count, Sheet::of(Made::Rows(Vec::new())));
-        let Made::Rows(rows) = sheet.made else { return Vec::new() };
-        let prefixed = |row: Row| self.prefix.clone().joined(row);
-        rows.into_iter().skip(from - first).take(count).map(prefixed).collect()
+        let mut rows = Vec::new();
+        self.each(text, from..from + count, |first, sheet| {
+            let wanted = sheet.rows.into_iter().skip(from.saturating_sub(first)).take(count - rows.len());
+            rows.extend(wanted.map(|row| self.prefix.clone().joined(row)));
+        });
+        rows
     }
 
     pub fn anchors(&self, text: &str, from: usize, count: usize) -> Vec<Anchor> {
-        let (first, sheet) = self.look(text, from, count, Sheet::of(Made::Count(0)));
-        let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });
-        placed.filter(|anchor| (from..from + count).contains(&anchor.row)).collect()
+        let mut found = Vec::new();
+        self.each(text, from..from + count, |first, sheet| {
+            let placed = sheet.anchors.into_iter().map(|anchor| Anchor { row: anchor.row + first, ..anchor });
+            found.extend(placed.filter(|anchor| (from..from + count).contains(&anchor.row)));
+        });
+        found
     }
 
-    /// Lays out rows that include these; also returns which row the layout begins at.
-    fn look(&self, text: &str, from: usize, count: usize, mut sheet: Sheet) -> (usize, Sheet) {
-        let after = self.marks.partition_point(|(row, _)| *row <= from);
-        let Some((row, walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)) else {
-            return (from, sheet);
-        };
+    /// Lays out these rows, and some before and behind them, step by step: `take` gets each step with its first row.
+    fn each(&self, text: &str, wanted: Range<usize>, mut take: impl FnMut(usize, Sheet)) {
+        let after = self.marks.partition_point(|(row, _)| *row <= wanted.start);
+        let Some((mut row, mut walk)) = after.checked_sub(1).and_then(|i| self.marks.get(i)).cloned() else { return };
         let Self { extents, width, undeclared, folds, .. } = self;
         let layout = Layout { text, extents, width: *width, undeclared, folds };
-        let mut walk = walk.clone();
-        let end = from - row + count;
-        while !walk.is_done() && sheet.len() < end {
+        while !walk.is_done() && row < wanted.end {
+            let mut sheet = Sheet::default();
             walk.step(&layout, &mut sheet);
+            let rows = sheet.rows.len();
+            take(row, sheet);
+            row += rows;
         }
-        (*row, sheet)
     }
 }
