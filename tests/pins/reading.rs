@@ -26,7 +26,7 @@ fn definitions(package: &str) -> Vec<Value> {
 }
 
 /// What becomes of one call, whose arguments are this text.
-fn called(config: Config, definitions: Vec<Value>, tool: &str, arguments: &str) -> Vec<Did> {
+fn called(config: Config, definitions: &[Value], tool: &str, arguments: &str) -> Vec<Did> {
     let mut world = World::with(config, "").ready();
     world.host(r#"{"jsonrpc":"2.0","id":"t","method":"tools/list"}"#);
     world.server(&json!({ "jsonrpc": "2.0", "id": "t", "result": { "tools": definitions } }).to_string());
@@ -114,7 +114,7 @@ fn a_call_passes_where_its_arguments_are_exactly_those_of_a_read() {
         let arguments_read = serde_json::from_str(arguments).unwrap();
         let reads =
             reading.is_some_and(|one| one.of_call(&Tool::read(read.clone()).unwrap(), &arguments_read).is_some());
-        let did = called(of_package(package), definitions, tool, arguments);
+        let did = called(of_package(package), &definitions, tool, arguments);
         let right = reads == (*expected != Asks) && passes(&did) == (*expected == Passes);
         (!right).then(|| format!("{tool} {arguments}: reads {reads}, {did:?}"))
     });
@@ -127,7 +127,7 @@ fn a_call_passes_where_its_arguments_are_exactly_those_of_a_read() {
 fn such_a_call_asks_where_the_list_does_not_count() {
     let (tool, arguments) = ("browser_tabs", r#"{"action":"list"}"#);
     let all = definitions(BROWSER);
-    let did = |config: Config| called(config, all.clone(), tool, arguments);
+    let did = |config: Config| called(config, &all, tool, arguments);
     assert!(passes(&did(of_package(BROWSER))));
     assert!(!passes(&did(config())), "another program");
     assert!(!passes(&did(of_package("npm:@playwright/mcp2"))), "another package");
@@ -140,7 +140,7 @@ fn such_a_call_asks_where_the_list_does_not_count() {
     let definition = all.iter().find(|one| one["name"] == tool).unwrap().clone();
     let (listed, mut changed) = (Tool::read(definition.clone()).unwrap(), definition);
     changed["description"] = "Lists tabs.".into();
-    assert!(!passes(&called(of_package(BROWSER), vec![changed], tool, arguments)), "another definition");
+    assert!(!passes(&called(of_package(BROWSER), &[changed], tool, arguments)), "another definition");
     // The operator said that it changes things.
     let said = Curated::of_package(BROWSER).find(&listed.digest()).unwrap().identity;
     let pin = Pin {
