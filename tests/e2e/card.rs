@@ -117,7 +117,7 @@ fn a_notice_calls_who_looks_elsewhere_and_only_then() {
     let (home, _server, mut host) = wrapped("notice = \"osc9\"");
     let mut terminal = console(home.path());
     terminal.shows(&["· s"]);
-    let notices = |terminal: &Terminal| terminal.wrote("\x1b]9;mcp-approve: s: creates something — t\x1b\\");
+    let notices = |terminal: &Terminal| terminal.wrote("\x1b]9;mcp-approve: s: creates a note — t\x1b\\");
     let mut ask = |terminal: &mut Terminal, id: i64| {
         host.call(id, "add_note", &json!({ "title": "t" }));
         terminal.shows(&[&format!("s-{id}"), "· armed"]);

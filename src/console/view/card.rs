@@ -89,14 +89,13 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         // Enter denies with what is typed, however long the card has stood.
         _ if matches!(model.overlay, Some(Overlay::Reason { .. })) => Row::default(),
         (Err(Unarmed::NotWaiting | Unarmed::Nothing), _) => Row::default(),
-        (Err(_), Seen::Whole | Seen::Skipping(_)) => quiet("arming "),
-        (Err(_), Seen::Partly) if below == 0 || folded > 0 => quiet("arming "),
+        (Err(Unarmed::TooSoon | Unarmed::NotDrawn), _) => quiet("arming "),
         (Ok(_), Seen::Whole) => quiet("all shown · armed "),
         (Ok(_), Seen::Skipping(rows)) => warn(format!("{} skipped · armed ", counted(rows, "row"))),
         (Ok(_), Seen::Partly) if folded > 0 && narrow => warn(format!("▸ {folded} folded: Z ")),
         (Ok(_), Seen::Partly) if folded > 0 => warn(format!("▸ {} folded, not read: Z ", counted(folded, "part"))),
         (Ok(_), Seen::Partly) if below == 0 => warn(if narrow { "PgUp " } else { "not all of it was shown: PgUp " }),
-        (_, Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
+        (Ok(_), Seen::Partly) => warn(if narrow { "read on " } else { "read on to approve " }),
     };
     // What to do next matters more than the size, which is above the arguments too.
     let sized = left.clone().quiet(format!(" · arguments {bytes}"));
