@@ -291,13 +291,9 @@ pub struct Detail {
 impl Detail {
     pub fn add(&mut self, name: &'static str, value: impl Serialize) {
         // A value always serialises; should it not, the member is null.
-        self.add_json(name, &serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned()));
-    }
-
-    /// Adds a member whose value was written as JSON before.
-    pub fn add_json(&mut self, name: &'static str, value: &str) {
+        let value = serde_json::to_string(&value).unwrap_or_else(|_| "null".to_owned());
         let start = if self.json.pop().is_some() { ",\"" } else { "{\"" };
-        for part in [start, name, "\":", value, "}"] {
+        for part in [start, name, "\":", &value, "}"] {
             self.json.push_str(part);
         }
     }

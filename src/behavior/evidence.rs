@@ -3,7 +3,6 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::identity::Identity;
 use super::taxonomy::{Action, ContentType, Mutability, OutputDomain};
@@ -81,13 +80,6 @@ impl fmt::Display for Evidence {
         f.write_str(self.source.word())?;
         self.says.identity_words().try_for_each(|word| write!(f, " {word}"))?;
         write!(f, ": {}", self.span)
-    }
-}
-
-impl Evidence {
-    /// A list of it as records have it: a JSON list of texts.
-    pub fn json(all: &[Self]) -> String {
-        Value::from_iter(all.iter().map(Self::to_string)).to_string()
     }
 }
 

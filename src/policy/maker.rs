@@ -11,7 +11,7 @@ use super::parse::parse_at;
 use super::rule::{Decision, Policy, Rule};
 use super::under::{Folder, Roots, absolute};
 use super::written;
-use crate::behavior::{Action, HazardKind};
+use crate::behavior::{Action, HazardKind, words};
 use crate::wire::fold::in_pointer;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -241,13 +241,7 @@ impl Scope {
     }
 }
 
-/// Arguments that say whose thing it is about.
-const NAMING: &[&str] = &[
-    "owner", "repo", "repository", "org", "organization", "project", "project_id", "workspace", "team", "database",
-    "db", "schema", "table", "collection", "bucket", "namespace", "cluster", "context", "host", "hostname", "branch",
-    "channel", "channel_id", "calendar", "calendarid", "service", "environment", "env", "region", "account", "mailbox",
-    "list_id", "board", "boardid", "space", "index", "topic", "queue", "repo_path",
-];
+const NAMING: &str = words::section(include_str!("../../assets/words/objects.txt"), "naming");
 /// The longest text that a rule compares whole, in bytes, apart from a whole call.
 const LONGEST: usize = 200;
 /// The longest call that is pinned whole, in bytes of its conditions.
@@ -299,7 +293,7 @@ fn is_short(value: &Value) -> bool {
 /// All arguments that say whose thing it is about, together.
 fn naming(arguments: &Map<String, Value>) -> Option<(Scope, Vec<String>)> {
     let named = |(name, value): &(&String, &Value)| {
-        is_short(value) && value.is_string() && NAMING.contains(&name.to_lowercase().as_str())
+        is_short(value) && value.is_string() && words::among(&name.to_lowercase(), NAMING)
     };
     same(arguments.iter().filter(named).map(|(name, _)| name).collect(), arguments)
 }

@@ -115,30 +115,20 @@ fn why(behavior: &Behavior, arguments: &Value, found: Option<&Findings>, which: 
 
 /// What the call does, if its own words show that it does less than its tool could: it only reads or adds, or starts nothing.
 fn does_less(behavior: &Behavior, tool: &str, arguments: &Value) -> Option<Action> {
-    match behavior.identity.action {
-        Action::Execute | Action::Overwrite if says_only_statements(behavior, arguments) => {
-            let only = |fits: fn(&Analysis) -> bool| behavior.analyses.iter().all(fits);
-            match only(|one| one.effect.reads()) {
-                true => Some(Action::Update),
-                false => only(|one| one.effect.reads() || adds(one)).then_some(Action::Create),
-            }
-        }
-        Action::Execute => match gesture(behavior, tool)?.0 {
-            Gesture::Looks => Some(Action::Update),
-            Gesture::Presses => names_no_change(arguments).then_some(Action::Update),
-        },
-        Action::Read
-        | Action::Search
-        | Action::Create
-        | Action::Update
-        | Action::Delete
-        | Action::Merge
-        | Action::Overwrite
-        | Action::Append
-        | Action::Send
-        | Action::Move
-        | Action::Unknown => None,
+    let action = behavior.identity.action;
+    if matches!(action, Action::Execute | Action::Overwrite) && says_only_statements(behavior, arguments) {
+        let only = |fits: fn(&Analysis) -> bool| behavior.analyses.iter().all(fits);
+        return match only(|one| one.effect.reads()) {
+            true => Some(Action::Update),
+            false => only(|one| one.effect.reads() || adds(one)).then_some(Action::Create),
+        };
     }
+    let starts_nothing = action == Action::Execute
+        && match gesture(behavior, tool)?.0 {
+            Gesture::Looks => true,
+            Gesture::Presses => names_no_change(arguments),
+        };
+    starts_nothing.then_some(Action::Update)
 }
 
 /// Whether the texts of a call are statements of a query language alone, each read to its end.

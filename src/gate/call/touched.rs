@@ -14,16 +14,13 @@ use crate::gate::data::facts::{Facts, FileKind};
 pub use change::{FileChange, How, blind, thing};
 pub use written::replaces_whole;
 
-/// Arguments that say that a path is on another machine, whatever is here under the same name.
-const ELSEWHERE: [&str; 13] = [
-    "repo", "repository", "owner", "project", "project_id", "bucket", "branch", "url", "host", "hostname", "drive",
-    "site", "workspace",
-];
+const ELSEWHERE: &str = words::section(include_str!("../../../assets/words/objects.txt"), "elsewhere");
+
 /// What would change, in the order of the arguments; nothing where that is unknown.
 ///
 /// `moves: [{ from, to }]` and `files: [{ path, content }]` are read one by one: each object with what is in it.
 pub fn of<'a>(action: Action, arguments: &Value, facts: &'a [Facts]) -> Vec<FileChange<'a>> {
-    let is_elsewhere = |value: &Value| ELSEWHERE.iter().any(|name| value.get(name).is_some());
+    let is_elsewhere = |value: &Value| ELSEWHERE.split_ascii_whitespace().any(|name| value.get(name).is_some());
     if !arguments.is_object() || is_elsewhere(arguments) {
         return Vec::new();
     }

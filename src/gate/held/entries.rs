@@ -137,11 +137,7 @@ fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, r
     entry.detail.add("confidence", behavior.confidence.word());
     entry.add("responses", retry::recorded(held.call.input_responses_text()));
     entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
-    // Most calls add no evidence to that of their tool, whose JSON is written once.
-    match judged.described.as_deref().filter(|known| Arc::ptr_eq(&known.behavior.evidence, &behavior.evidence)) {
-        Some(known) => entry.detail.add_json("evidence", known.evidence_json()),
-        None => entry.detail.add_json("evidence", &Evidence::json(&behavior.evidence)),
-    }
+    entry.detail.add("evidence", behavior.evidence.iter().map(Evidence::to_string).collect::<Vec<_>>());
     let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
     entry.add("effect", is_shown.then_some(judged.effect.as_str()));
     entry.add("effects", of_all(&behavior.analyses, analysis));

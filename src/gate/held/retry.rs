@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::behavior::shape::{self, Shape};
-use crate::behavior::{Behavior, Hazard, HazardKind, conclude};
+use crate::behavior::{Behavior, Hazard, HazardKind, conclude, words};
 use crate::mcp::meta::is_trace;
 use crate::wire::{Call, Digest};
 
@@ -80,31 +80,12 @@ pub fn recorded(text: Option<&str>) -> Option<Value> {
     Some(json!({ "head": head, "bytes": text.len(), "digest": Digest::of(text.as_bytes()) }))
 }
 
-/// Our word for a key of `_meta` (its last segment, in small letters without `-` and `_`), as hosts write it today.
-const KEYS: [(&str, &str); 17] = [
-    ("threadid", "thread"),
-    ("conversationid", "conversation"),
-    ("sessionid", "session"),
-    ("agentsessionid", "session"),
-    ("turnid", "turn"),
-    ("subagent", "sub-agent"),
-    ("subagentid", "sub-agent"),
-    ("subagenttype", "sub-agent"),
-    ("agentid", "agent"),
-    ("agentname", "agent"),
-    ("agenttype", "agent"),
-    ("user", "user"),
-    ("userid", "user"),
-    ("username", "user"),
-    ("enduserid", "user"),
-    ("callid", "host's call"),
-    ("tooluseid", "host's call"),
-];
+const CALLERS: &str = words::section(include_str!("../../../assets/words/objects.txt"), "callers");
 
 /// How many characters of a value a card shows.
 const SHOWN: usize = 120;
 
-/// What `_meta` says about the caller: our word and the value, each word once, in the order of `KEYS`.
+/// What `_meta` says about the caller: our word and the value, each word once, in the order of `CALLERS`.
 pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();
@@ -141,7 +122,7 @@ pub fn says_who(key: &str) -> bool {
 fn known(key: &str) -> Option<(usize, &'static str)> {
     let last = key.rsplit(['/', '.']).next().unwrap_or(key);
     let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
-    KEYS.iter().enumerate().find(|(_, (known, _))| *known == plain).map(|(at, (_, word))| (at, *word))
+    words::rows(CALLERS).enumerate().find(|(_, (known, _))| *known == plain).map(|(at, (_, word))| (at, word))
 }
 
 /// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` if it has another form.

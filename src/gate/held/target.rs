@@ -5,49 +5,21 @@ use serde_json::{Map, Value};
 
 use crate::behavior::arguments::effect::{Analysis, Language};
 use crate::behavior::secrets::{is_secret_flag, is_secret_key, spans};
-use crate::behavior::{Action, Behavior, Mutability, OutputDomain, words};
+use crate::behavior::words::{self, among, rows, section};
+use crate::behavior::{Action, Behavior, Mutability, OutputDomain};
 use crate::wire::Call;
 
-/// Pairs of names that say where something goes from and to.
-const PAIRS: [(&str, &str); 9] = [
-    ("source", "destination"),
-    ("from", "to"),
-    ("src", "dst"),
-    ("src", "dest"),
-    ("source_path", "destination_path"),
-    ("old_path", "new_path"),
-    ("oldPath", "newPath"),
-    ("old_name", "new_name"),
-    ("from_path", "to_path"),
-];
-/// Arguments that say what the target is in, the widest first: they become its prefix.
-const PLACES: [&str; 22] = [
-    "account", "organization", "org", "owner", "team", "workspace", "project", "repo", "repository", "repo_path",
-    "database", "schema", "table", "collection", "bucket", "index", "namespace", "cluster", "vault", "site", "job",
-    "fullname",
-];
-/// Arguments that say most by themselves, and go before any other.
-const STRONG: [&str; 18] = [
-    "path", "file_path", "filePath", "filename", "file", "directory", "folder", "command", "cmd", "script", "sql",
-    "query", "statement", "url", "uri", "source", "destination", "code",
-];
-/// Arguments that name something by its number, as in `#12`.
-const NUMBERED: [&str; 6] = ["issue_number", "pull_number", "pullNumber", "issueNumber", "pr_number", "number"];
-/// Arguments that name one thing, the most telling first.
-const NAMES: [&str; 18] = [
-    "name", "title", "subject", "branch", "branch_name", "key", "id", "topic", "tag", "summary", "label", "channel",
-    "channel_name", "channel_id", "chat_id", "email", "phone", "customer",
-];
-const AMOUNTS: [&str; 4] = ["amount", "amount_cents", "total", "price"];
-/// Who gets something, whatever the call does.
-const RECIPIENTS: [&str; 3] = ["to", "recipient", "recipients"];
-/// Who gets what a call sends or pays.
-const ADDRESSES: [&str; 8] =
-    ["email", "channel_name", "channel", "channel_id", "chat_id", "phone", "phone_number", "customer"];
+const WORDS: &str = include_str!("../../../assets/words/objects.txt");
+const ADDRESSES: &str = section(WORDS, "addresses");
+const RECIPIENTS: &str = section(WORDS, "recipients");
 
 const SHOWN: usize = 8;
 /// How long the arguments of an unjudged call may be to be read for its target, in bytes.
 const UNJUDGED: usize = 64 * 1024;
+
+fn in_order(list: &'static str) -> impl Iterator<Item = &'static str> {
+    list.split_ascii_whitespace()
+}
 
 pub fn of(behavior: &Behavior, arguments: &Value) -> Option<String> {
     let identity = behavior.identity;
@@ -93,15 +65,18 @@ fn is_shown(analysis: &Analysis) -> bool {
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
 fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let fields = arguments.as_object()?;
-    let places: Vec<String> = PLACES.iter().filter_map(|place| place_of(fields, place)).collect();
+    let places: Vec<String> =
+        in_order(const { section(WORDS, "places") }).filter_map(|place| place_of(fields, place)).collect();
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
-    let strong = || STRONG.iter().find_map(|name| word(fields, name));
-    let numbered = || NUMBERED.iter().find_map(|name| Some(format!("#{}", fields.get(*name)?.as_u64()?)));
-    let told = |name: &&&str| gives == Gives::No || !ADDRESSES.contains(*name);
+    let strong = || in_order(const { section(WORDS, "strong") }).find_map(|name| word(fields, name));
+    let numbered = || {
+        in_order(const { section(WORDS, "numbered") })
+            .find_map(|name| Some(format!("#{}", fields.get(name)?.as_u64()?)))
+    };
+    let told = |name: &&str| gives == Gives::No || !among(name, ADDRESSES);
     let name = || {
-        NAMES
-            .iter()
+        in_order(const { section(WORDS, "names") })
             .filter(told)
             .find_map(|name| word(fields, name))
             .or_else(|| if to.is_some() { None } else { identified(fields) })
@@ -132,7 +107,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
 fn place_of(fields: &Map<String, Value>, place: &str) -> Option<String> {
     let is_place = |name: &str| {
         let words = words::of_name(name);
-        let said = words.split_last().filter(|(last, rest)| !rest.is_empty() && words::among(last, "id name"));
+        let said = words.split_last().filter(|(last, rest)| !rest.is_empty() && among(last, "id name"));
         name == place || said.map_or(&*words, |(_, rest)| rest) == [place]
     };
     fields.keys().filter(|name| is_place(name)).find_map(|name| word(fields, name))
@@ -146,7 +121,7 @@ fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
 
 /// What an argument like `order_id` or `userName` names.
 fn identified(fields: &Map<String, Value>) -> Option<String> {
-    let names = |name: &str| words::of_name(name).last().is_some_and(|last| words::among(last, "id name"));
+    let names = |name: &str| words::of_name(name).last().is_some_and(|last| among(last, "id name"));
     fields.iter().filter(|(name, _)| names(name) && !is_secret_key(name)).find_map(|(_, value)| plain(value))
 }
 
@@ -159,12 +134,13 @@ fn plain(value: &Value) -> Option<String> {
 }
 
 fn pair(fields: &Map<String, Value>) -> Option<String> {
-    PAIRS.iter().find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
+    rows(const { section(WORDS, "from-to") })
+        .find_map(|(from, to)| Some(format!("{} → {}", word(fields, from)?, word(fields, to)?)))
 }
 
 fn amount(fields: &Map<String, Value>) -> Option<String> {
-    let name = AMOUNTS.iter().find(|name| fields.get(**name).and_then(plain).is_some())?;
-    let amount = fields.get(*name).and_then(plain)?;
+    let (name, amount) =
+        in_order(const { section(WORDS, "amounts") }).find_map(|name| Some((name, plain(fields.get(name)?)?)))?;
     let unit = if name.ends_with("cents") { " cents" } else { "" };
     let currency = word(fields, "currency").map_or_else(String::new, |currency| format!(" {currency}"));
     // A number without a currency may not be money.
@@ -173,8 +149,8 @@ fn amount(fields: &Map<String, Value>) -> Option<String> {
 }
 
 fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
-    let addresses = ADDRESSES.iter().filter(|_| gives == Gives::Yes);
-    RECIPIENTS.iter().chain(addresses).find_map(|name| match fields.get(*name)? {
+    let addresses = in_order(ADDRESSES).filter(|_| gives == Gives::Yes);
+    in_order(RECIPIENTS).chain(addresses).find_map(|name| match fields.get(name)? {
         Value::Array(items) => listed(items),
         one @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => plain(one),
     })
@@ -182,7 +158,7 @@ fn recipient(fields: &Map<String, Value>, gives: Gives) -> Option<String> {
 
 /// The first list of things that have names: `3 entities: Ada, Bob, Carol`.
 fn list(fields: &Map<String, Value>) -> Option<String> {
-    let told = |name: &str| is_secret_key(name) || RECIPIENTS.contains(&name);
+    let told = |name: &str| is_secret_key(name) || among(name, RECIPIENTS);
     fields.iter().filter(|(name, _)| !told(name)).find_map(|(name, value)| {
         let items = value.as_array()?;
         let names = listed(items)?;
@@ -220,7 +196,7 @@ fn label(item: &Value) -> Option<String> {
 /// What the things in a list are, by the name of the list: `entityNames` is `entities`.
 fn noun(name: &str, count: usize) -> String {
     let mut said = words::of_name(name);
-    while said.len() > 1 && said.last().is_some_and(|word| words::among(word, "name names id ids list")) {
+    while said.len() > 1 && said.last().is_some_and(|word| among(word, "name names id ids list")) {
         said.pop();
     }
     if let Some(last) = said.last_mut() {

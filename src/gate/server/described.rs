@@ -28,7 +28,6 @@ pub struct Described {
     keys: OnceLock<Keys>,
     /// What our list of well-known servers says of its keys.
     given: Option<Arc<Given>>,
-    evidence_json: OnceLock<String>,
     text: OnceLock<NamedText>,
     /// How this definition compares with the one that is trusted.
     pub pin_state: PinState,
@@ -67,7 +66,6 @@ impl Described {
             said: OnceLock::new(),
             keys: OnceLock::new(),
             given,
-            evidence_json: OnceLock::new(),
             text: OnceLock::new(),
             digest,
             bytes: tool.definition.to_string().len(),
@@ -115,10 +113,6 @@ impl Described {
         self.keys.get_or_init(|| {
             Keys::of(&self.tool, self.behavior.identity.action, &self.behavior.evidence, self.given.as_ref())
         })
-    }
-
-    pub fn evidence_json(&self) -> &str {
-        self.evidence_json.get_or_init(|| Evidence::json(&self.behavior.evidence))
     }
 
     pub fn text(&self) -> &NamedText {
