@@ -196,7 +196,6 @@ impl<'a> Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// The values of [`TEXTS`].
     pub fn texts(&self) -> [Option<&str>; TEXTS.len()] {
         TEXTS.map(|name| self.named(name))
     }
@@ -240,14 +239,12 @@ impl Fields<'_> {
         self.time.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_millisecond)
     }
 
-    /// The latency in microseconds.
     pub fn latency_us(&self) -> Option<u64> {
         let (whole, part) = self.latency_ms?.get().split_once('.')?;
         let part: u64 = part.get(..3)?.parse().ok()?;
         whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(part)
     }
 
-    /// The details that `T` names.
     pub fn detail<'d, T: Deserialize<'d>>(&'d self) -> Option<T> {
         serde_json::from_str(self.detail?.get()).ok()
     }

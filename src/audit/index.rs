@@ -291,7 +291,6 @@ impl Walk {
         Ok(if ended || at == 0 { Walked::ToTheEnd } else { Walked::On })
     }
 
-    /// Reads what the index names next.
     fn named(&mut self, reader: &Reader, index: &Index, visit: Visit<'_>) -> Result<Walked, StoreError> {
         // Records that were added since may have words that the index did not know before.
         let known = self.ask.take().filter(|(upto, _)| *upto == index.upto());

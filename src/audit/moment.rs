@@ -45,9 +45,7 @@ pub enum Since {
     At(i64),
     /// The local day so many days ago.
     DaysAgo(u32),
-    /// A local day.
     On(Date),
-    /// A local time.
     Local(DateTime),
     /// A local time of today.
     Today(Time),

@@ -15,7 +15,6 @@ use crate::signing::Grade;
 use crate::wire::{Digest, json::Json, words::words};
 
 words! {
-    /// What kind of fact it is.
     Kind {
         ServerStart = "server-start",
         ServerEnd = "server-end",
@@ -63,7 +62,6 @@ words! {
 }
 
 words! {
-    /// Who or what decided.
     By {
         Default = "default",
         Rule = "rule",
@@ -319,7 +317,6 @@ impl fmt::Debug for Detail {
 }
 
 words! {
-    /// What a text is.
     TextKind {
         Policy = "policy",
         /// Of which files a policy was read: a line for each, with the digest of its text.

@@ -63,7 +63,6 @@ impl Recording {
         Ok(Self { store: Store::open(log, writer)?, redactor: redactor(key)? })
     }
 
-    /// Makes a journal of this session.
     pub fn journal(&mut self, session: &str) -> Result<Journal, RecordingError> {
         let chance = random().map_err(RecordingError::Chance)?;
         Ok(self.store.journal(journal_name(session, chance))?)

@@ -86,7 +86,6 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Begins after this head.
     pub fn after(before: Head) -> Self {
         Self { before, end: before, times: None, links: Hasher::default() }
     }

@@ -21,7 +21,6 @@ pub struct Verified {
     pub beyond: Option<Beyond>,
     pub anchor: Anchor,
     pub unended: Unended,
-    /// What was removed before the first record.
     pub removed: Option<Removed>,
     /// Records of what was removed that cannot be true, and why.
     pub untrue: Vec<(i64, &'static str)>,
@@ -46,7 +45,6 @@ pub struct SessionStart {
     pub time: String,
     pub server: String,
     pub session: String,
-    /// Whether it names its journals by its session.
     pub names_journals: bool,
     is_acknowledged: bool,
 }
@@ -121,7 +119,6 @@ impl OpenSessions {
 pub struct Beyond {
     /// At how many places a record does not carry the link it must have, or is missing.
     pub changed: u64,
-    /// The last record.
     pub head: Head,
 }
 

@@ -247,7 +247,6 @@ pub enum Replaced {
     Nothing,
     /// Something, or it was not looked up.
     Perhaps,
-    /// The whole of a file.
     Whole,
 }
 

@@ -67,7 +67,6 @@ pub struct Reading {
     /// It has each of these members, with exactly this value.
     #[serde(default)]
     pub with: BTreeMap<String, Value>,
-    /// It has none of these.
     #[serde(default)]
     pub without: BTreeSet<String>,
 }

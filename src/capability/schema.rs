@@ -91,7 +91,6 @@ impl Schema {
             .map_err(|error| UnusableSchema(sentence(&error)))
     }
 
-    /// Whether `value` fits, and where it does not.
     pub fn check(&self, value: &Value) -> Fits {
         if let Some(path) = incomparable(value) {
             let what = format!("a number of more than {MAX_DIGITS} digits is not checked");

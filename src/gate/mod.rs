@@ -51,7 +51,6 @@ pub use config::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
 /// How many calls are described and judged in one step: until it is recorded, each takes many times its size in memory.
 const AT_ONCE: usize = 64;
 
-/// The state of one wrapper.
 pub struct Gate {
     config: Config,
     rules: Rules,

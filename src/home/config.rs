@@ -51,9 +51,7 @@ pub struct WrapSettings {
     pub mode: Mode,
     pub audit_db: PathBuf,
     pub trust: Trust,
-    /// Asked about every call that they are for.
     pub approvers: Vec<(Approver, Callback)>,
-    /// Hears of calls that wait.
     pub notify: Option<Notify>,
     /// What the task expects of every call.
     pub expect: Option<Expected>,

@@ -77,7 +77,6 @@ impl Places {
         Ok(Self { root: None, config: home.join(".config/mcp-approve"), state: home.join(".local/state/mcp-approve") })
     }
 
-    /// All places under one folder, `DIR/config` and `DIR/state`.
     pub fn under(dir: &Path) -> Result<Self, PlaceError> {
         let root = std::path::absolute(dir).map_err(|cause| PlaceError::Io { path: dir.into(), cause })?;
         Ok(Self { config: root.join("config"), state: root.join("state"), root: Some(root) })

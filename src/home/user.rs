@@ -36,7 +36,6 @@ pub fn name() -> String {
     current().map_or_else(|unknown| unknown.to_string(), |user| user.name)
 }
 
-/// The name that this machine has for itself.
 pub fn machine() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }

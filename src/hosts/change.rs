@@ -74,9 +74,7 @@ pub enum Done {
     Unwrapped(Vec<String>),
     /// Its wrapper is another program now; with the one before.
     Repaired(String),
-    /// It was so already.
     Already,
-    /// It was not changed, and why.
     Left(String),
 }
 

@@ -44,7 +44,6 @@ pub struct Entry<'a> {
 pub struct Wrapping {
     /// What the host starts: mcp-approve by its path or name, or what fetches it from a registry.
     pub program: String,
-    /// Our own options.
     pub options: Vec<String>,
     /// The server's own command line.
     pub server: Vec<String>,

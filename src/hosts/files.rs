@@ -20,7 +20,6 @@ const TRIES: u32 = 5;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Search {
-    /// The user's home.
     pub home: PathBuf,
     /// The project that is worked in.
     pub folder: Option<PathBuf>,

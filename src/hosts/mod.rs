@@ -28,7 +28,6 @@ pub struct Listed {
     /// The project it is listed for, where the file holds several.
     pub project: Option<String>,
     pub start: Start,
-    /// How it is wrapped, where it is.
     pub wrapping: Option<Wrapping>,
 }
 

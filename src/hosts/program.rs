@@ -9,7 +9,6 @@ static MARK: &str = concat!("\u{1}mcp-approve\u{2}", env!("CARGO_PKG_VERSION"), 
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// This very program.
     This,
     /// Whatever a registry has: `npx mcp-approve`, `uvx mcp-approve`, or the launcher of the npm package.
     Fetched,

@@ -221,7 +221,6 @@ impl Consoles {
         }
     }
 
-    /// Shows a console the next call that it has not seen.
     fn show_next(&mut self, console: ConsoleId) {
         let Some(call) = self.consoles.get_mut(&console).and_then(|guest| guest.unseen.pop_front()) else { return };
         let held = FromWrapper::Held { call: Box::new(call) };

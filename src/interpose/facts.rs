@@ -115,7 +115,6 @@ fn others(counts: &Counts, ticket: &str, calls: &[Counted]) -> Option<Recent> {
     noted.inspect_err(|error| tracing::error!(%error, path = %counts.path.display(), "rates could not be counted")).ok()
 }
 
-/// Looks now, at all that is wanted.
 pub fn found(base: &PathBase, wanted: &Look, projects: &mut Projects, until: Instant) -> Findings {
     projects.forget_old();
     let state = |path: &String| (path.clone(), Arc::new(path_state(base, path, &mut *projects)));
@@ -134,7 +133,6 @@ pub fn found(base: &PathBase, wanted: &Look, projects: &mut Projects, until: Ins
     }
 }
 
-/// What is at the end of a path, and which project it is in.
 fn path_state(base: &PathBase, path: &str, projects: &mut Projects) -> PathState {
     let Ok(End { real, found, .. }) = follow(base, path) else { return PathState::default() };
     let (kind, folder) = match found {
@@ -289,7 +287,6 @@ fn text(path: PathBuf) -> Option<String> {
 /// How many links one path may have, as in the system's own limit.
 const LINKS: usize = 40;
 
-/// Where paths start.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathBase {
     /// The user's home, for `~`.

@@ -16,7 +16,6 @@ pub struct Host {
     /// Bytes of that line so far.
     streamed: u64,
     waiting: Vec<Line>,
-    /// Bytes of the waiting lines.
     waiting_bytes: usize,
 }
 

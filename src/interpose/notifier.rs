@@ -37,7 +37,6 @@ pub struct Notifier {
     waiting: BTreeMap<String, (u64, Map<String, Value>)>,
     /// Calls that were told of, and where.
     told: BTreeMap<String, Map<String, Value>>,
-    /// What became of them.
     ended: Vec<Map<String, Value>>,
     running: Option<JoinHandle<()>>,
     /// No notice that calls wait before this (monotonic microseconds).

@@ -22,7 +22,6 @@ use crate::wire::Digest;
 
 /// How long to retry while others write, so that many wrappers can start at once.
 const BUSY: Duration = Duration::from_secs(15);
-/// How long to wait before each retry.
 const AGAIN: Duration = Duration::from_millis(20);
 /// How long to wait between two reads of others' changes: a hundred wrappers that start at once all change something.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -369,9 +368,7 @@ pub(super) struct Proving {
     log: PathBuf,
     /// Those whose record this wrapper has written: it may not be in the log yet.
     ours: HashSet<Digest>,
-    /// Since when a record is missing.
     missing: HashMap<Digest, Instant>,
-    /// When to look again.
     pub(super) again: Option<Instant>,
 }
 

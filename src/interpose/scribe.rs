@@ -286,7 +286,6 @@ impl Scribe {
         }
     }
 
-    /// What follows from a commit, or from its failure.
     fn after_commit(&mut self, committed: Result<Commit, StoreError>, ids: impl Iterator<Item = u64>) -> Vec<Ack> {
         let failed = |why: String| ids.map(move |entry| Ack::Failed { entry, why: why.clone() }).collect();
         let commit = match committed {

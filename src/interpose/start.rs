@@ -42,7 +42,6 @@ pub struct Setup {
     pub command: Vec<OsString>,
     /// What is added to our environment for it.
     pub environment: Vec<(OsString, OsString)>,
-    /// Its limit on core files.
     pub core: CoreLimit,
     pub settings: WrapSettings,
     pub places: Places,

@@ -193,7 +193,6 @@ impl End {
     }
 }
 
-/// A descriptor that never blocks.
 #[derive(Debug)]
 struct NonBlocking {
     fd: Descriptor,

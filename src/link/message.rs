@@ -97,7 +97,6 @@ pub struct Wrapper {
     pub server: String,
     pub session: String,
     pub pid: u32,
-    /// The wrapped command line.
     pub command: Vec<String>,
     /// Milliseconds since 1970, UTC.
     pub started: i64,

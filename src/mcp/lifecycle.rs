@@ -170,7 +170,6 @@ impl Lifecycle {
     }
 }
 
-/// A string in a message, by JSON Pointer.
 fn text_at(content: &[u8], pointer: &str) -> Option<String> {
     let message: Value = serde_json::from_slice(content).ok()?;
     Some(message.pointer(pointer)?.as_str()?.to_owned())
@@ -240,7 +239,6 @@ pub fn of_server(content: &[u8]) -> Option<Value> {
     Some(said)
 }
 
-/// What the host can do, by the params of its `initialize`.
 pub fn of_host(content: &[u8]) -> Vec<String> {
     at(content, "/params/capabilities").as_ref().map(features).unwrap_or_default()
 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 /// A longer text is no task's id, in bytes.
 const LONGEST_TASK: usize = 1024;
 
-/// The answer to a `tools/call`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// A result; `is_error` is the tool's own word. `structured` is `structuredContent`.

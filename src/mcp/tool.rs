@@ -23,11 +23,9 @@ pub struct Tool {
     pub name: String,
     /// Display name: `title`, else `annotations.title`.
     pub title: Option<String>,
-    /// The server's description, for a model.
     pub description: Option<String>,
     /// `inputSchema`; `true` (anything) where missing or not a schema.
     pub input_schema: Value,
-    /// `outputSchema`.
     pub output_schema: Option<Value>,
     pub annotations: Annotations,
     /// The whole definition as read, for declared fields, pins and display.

@@ -178,7 +178,6 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
     differs(rule, (server, method, tool), behavior.identity, is_shown, now).or_else(lacks_capability)
 }
 
-/// Whether a rule about results is about those of this tool.
 pub fn is_about_results(rule: &Rule, (server, tool): (&str, &str), identity: Identity, now: i64) -> bool {
     differs(rule, (rules_name(server), None, tool), identity, |_| false, now).is_none()
 }

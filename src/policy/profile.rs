@@ -29,7 +29,6 @@ words! {
 }
 
 words! {
-    /// What a call costs, as the server says.
     CostTier {
         Free = "free",
         Low = "low",

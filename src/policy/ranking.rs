@@ -205,7 +205,6 @@ fn cost(Candidate { observed, profile: says, .. }: &Candidate<'_>) -> (f64, Stri
     (factor(tier) * (1.0 - error_rate / 2.0), words.clone())
 }
 
-/// Where each of the query's words matched.
 fn matched(query: &str, tool: &Tool) -> String {
     let wanted = asked(query);
     let in_name = words::of_name(&tool.name);

@@ -70,7 +70,6 @@ impl Recent {
         self.calls.iter().flat_map(|(call, times)| times.iter().map(move |time| (*time, call)))
     }
 
-    /// Notes a call that was approved at `time`.
     pub fn add(&mut self, call: Counted, time: i64) {
         // Very many tools were called: those whose last call is longer ago than any rate counts are forgotten.
         if self.calls.len() >= 10 * MOST {

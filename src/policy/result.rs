@@ -25,7 +25,6 @@ words! {
 }
 
 words! {
-    /// What an answer has in it.
     ContentKind {
         Text = "text",
         Image = "image",
@@ -49,7 +48,6 @@ pub enum Finding {
     Secret,
     /// It holds a private key, or words that address the model.
     Hazard,
-    /// It has a link to a host that matches one of these.
     Host(Vec<Glob>),
 }
 
@@ -179,7 +177,6 @@ impl ResultTest {
         if in_part { out } else { REDACTED.to_owned() }
     }
 
-    /// In words, for lists of rules.
     pub fn words(&self) -> String {
         let listed = |globs: &[Glob]| globs.iter().map(Glob::text).collect::<Vec<_>>().join("|");
         let words = |finding: &Finding| match finding {

@@ -187,7 +187,6 @@ impl Rule {
         self.decision > Decision::Allow || self.counts()
     }
 
-    /// Whether it selects by what a call is, not by its name alone.
     pub fn selects_by_behavior(&self) -> bool {
         let by_effect = |one: &Predicate| matches!(one.about, About::Effect(_));
         self.mutability.is_some()

@@ -25,7 +25,6 @@ pub enum Limit {
     /// The tools of a list, of no wider type than it gives them.
     Listed(Listed),
     Role(Role),
-    /// Nothing, for this reason.
     Nothing(String),
 }
 

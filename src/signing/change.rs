@@ -16,10 +16,8 @@ const VERSION: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChangeTerms {
-    /// The policy's path.
     pub file: String,
     pub machine: String,
-    /// The digest of its whole text.
     pub text: Digest,
     pub user: String,
 }

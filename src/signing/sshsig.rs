@@ -259,7 +259,6 @@ impl SshSignature {
         &self.key
     }
 
-    /// What it says it is for.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }

@@ -21,7 +21,6 @@ pub const CLOCK_SKEW: i64 = 2 * 60_000;
 pub struct Evidence {
     /// The canonical JSON, byte for byte as it was signed.
     pub statement: String,
-    /// The armored signature.
     pub signature: String,
 }
 

@@ -52,7 +52,6 @@ pub(super) struct Parts {
     pub(super) meta: Meta,
     pub(super) request_state: Option<Range<usize>>,
     pub(super) input_responses: Option<Range<usize>>,
-    /// The requests inside an answer.
     pub(super) questions: Vec<InputRequest>,
     pub(super) answer_to: Option<AnswerTo>,
     pub(super) values: usize,

@@ -45,7 +45,6 @@ pub fn value(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok()
 }
 
-/// Reads such a text.
 pub fn relaxed(text: &str) -> Result<Value, serde_json::Error> {
     serde_json::from_str(&without_comments(text))
 }

@@ -242,7 +242,6 @@ fn resembles_call(method: &str) -> bool {
     bare == CALL || fold::shadows(bare, &[CALL])
 }
 
-/// A response to a request of the server's.
 fn response(message: &Envelope<'_>) -> Result<Gist, &'static str> {
     match (&message.id, message.has_result, message.has_error) {
         (_, false, false) => Err("the message has neither `method` nor `result` nor `error`"),

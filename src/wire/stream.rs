@@ -21,7 +21,6 @@ pub enum Gist {
 /// Strings and numbers longer than this are not kept; no id or method that means something is.
 const KEPT: usize = 4 * 1024;
 
-/// Whether a response carries a result or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Result,

@@ -143,7 +143,6 @@ impl IndexDb {
         Ok(adding.commit()?)
     }
 
-    /// What was noted under a name.
     pub fn note(&self, name: &str) -> Result<Option<String>, Unusable> {
         let sql = "SELECT text FROM note WHERE name = ?1";
         Ok(self.db.prepare_cached(sql)?.query_row([name], |row| row.get(0)).optional()?)

@@ -148,7 +148,6 @@ impl Journal {
         self.size >= GROWN
     }
 
-    /// Its files.
     pub fn file(&self) -> Arc<JournalFile> {
         Arc::clone(&self.file)
     }
@@ -269,7 +268,6 @@ pub(super) fn finish_removals(folder: &Path) {
     entries.filter(|path| path.extension().is_some_and(|is| is == FOLDED)).for_each(|path| finish_removal(&path));
 }
 
-/// Where a journal is.
 #[derive(Debug)]
 pub struct JournalFile {
     pub(super) path: PathBuf,

@@ -42,7 +42,6 @@ pub enum Left {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
-    /// Someone changed it.
     #[error("entries of a wrapper that ended were changed before they reached the log")]
     Changed,
     /// A part of it is missing. A loss of power before a sync does that, and so can anyone who may write the file.

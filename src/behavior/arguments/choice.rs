@@ -66,7 +66,6 @@ pub fn is_known_read(value: &str) -> bool {
     folded.len() <= 64 && parts.peek().is_some() && parts.all(reads)
 }
 
-/// Whether a word is a verb that changes something.
 pub fn changes(word: &str) -> bool {
     is_firm_change(word) || name::change(word).is_some_and(|firmness| firmness != Firmness::Either)
 }

@@ -243,7 +243,6 @@ impl Spoken {
         }
     }
 
-    /// With what the schema of one parameter says.
     pub fn with(mut self, parameter: &[&Value]) -> Self {
         for text in parameter.iter().filter_map(|schema| schema.get("description")?.as_str()) {
             self.by_words = self.by_words.with(in_text(text));

@@ -82,7 +82,6 @@ impl Reader {
     }
 }
 
-/// What a phrase of the lists is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PhraseKind {
     Directive,

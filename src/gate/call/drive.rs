@@ -503,7 +503,6 @@ impl Gate {
         self.calls.put(held, asking);
     }
 
-    /// The host's user has answered a form.
     pub(in crate::gate) fn on_form_answered(&mut self, form: &ShownForm, said: FormAnswer) {
         let is_same = |_: &Held, asking: &Asking| asking.entry == form.entry;
         let Some((held, asking)) = self.calls.take_if(form.number, is_same) else {

@@ -124,7 +124,6 @@ impl Facts {
         self.argument.is_empty()
     }
 
-    /// A path of which nothing is known.
     pub fn unseen(argument: &str, path: &str, why: &str) -> Self {
         Self { argument: argument.to_owned(), path: path.to_owned(), unseen: Some(why.to_owned()), ..Self::default() }
     }
@@ -180,7 +179,6 @@ pub enum May {
     Allow,
 }
 
-/// What one approver said of one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Opinion {
     pub name: String,

@@ -102,7 +102,6 @@ pub enum PinState {
     Unreviewed,
     /// The server added it after its first session, and it is not reviewed yet.
     New,
-    /// The operator looked at it and refused it.
     Refused,
 }
 

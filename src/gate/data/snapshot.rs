@@ -47,7 +47,6 @@ pub struct Snapshot {
     /// What it acts on, as every row and record says it. Foreign text.
     #[serde(default)]
     pub target: Option<String>,
-    /// Why it is asked, and by which rule.
     pub ruling: Ruling,
     /// The rules for this tool that did not decide, the nearest to that first.
     #[serde(default)]
@@ -81,7 +80,6 @@ pub struct Snapshot {
     pub danger: Option<String>,
     /// The digest of the line as received, when the operator has edited it since.
     pub edited_from: Option<Digest>,
-    /// The original arguments' text, when edited.
     pub original_arguments: Option<String>,
     /// What the call would touch on this machine; empty where its arguments name no path.
     #[serde(default)]

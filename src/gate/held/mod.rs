@@ -27,7 +27,6 @@ use crate::policy::{Ruling, decide::Near, scope::InScope};
 use crate::signing::{CardTerms, Grade, verdict::SignedVerdict};
 use crate::wire::{Call, Digest, Id, Line};
 
-/// A held call, whatever it waits for.
 #[derive(Debug)]
 pub struct Held {
     pub number: u64,
@@ -185,7 +184,6 @@ pub struct Denial {
     pub reply: Line,
 }
 
-/// Who decided, and why.
 #[derive(Debug)]
 pub struct Verdict {
     pub by: By,
@@ -288,7 +286,6 @@ impl Verdict {
 
 /// One way of waiting: only the code that handles this one takes its calls from the table.
 pub trait StageKind: Sized {
-    /// The stage as this type, if it is of this type.
     fn from_ref(stage: &Stage) -> Option<&Self>;
     /// The same by value; a stage of another type is returned as it is.
     fn from_stage(stage: Stage) -> Result<Self, Box<Stage>>;
@@ -407,7 +404,6 @@ pub struct Judged {
     pub by_approver: Option<String>,
     /// If the ruling asks: the rules for this tool that did not decide, the nearest first.
     pub near: Vec<Near>,
-    /// The tool call inside it, if it is a request that carries one.
     pub inside: Option<Inside>,
 }
 

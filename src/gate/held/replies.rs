@@ -230,7 +230,6 @@ pub fn withheld(id: &Id, flight: Option<&Flight>, why: &str) -> Line {
     }
 }
 
-/// A rule about answers withholds this one.
 pub fn result_withheld(id: &Id, flight: &Flight, rule: &str) -> Line {
     let text = format!(
         "The tool HAS run, and its result was withheld by the rule {rule} of the policy in mcp-approve. What it did is not undone. \

@@ -33,7 +33,6 @@ use crate::wire::{Call, Gist, Id, Line, Origin, Plain, Refusal, rename, reply};
 /// How many unanswered requests of the host are remembered by their ids.
 const PLAIN_IDS: usize = 65_536;
 
-/// A line of the host, by what follows from it.
 #[derive(Debug)]
 enum HostLine {
     /// Nothing: it is blank, or the server takes nothing more.
@@ -55,7 +54,6 @@ enum HostLine {
     CancelsForm,
     CancelsHeld(u64),
     CancelsSearch(Id),
-    /// It cancels a request that waits for a task of ours.
     CancelsTaskRequest(Id),
     /// It cancels a call that the server knows by this other id.
     CancelsRenamed(Plain, Id),

@@ -34,7 +34,6 @@ pub struct Described {
     pub visibility: Visibility,
 }
 
-/// Whether the host sees a tool in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     Listed,

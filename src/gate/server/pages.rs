@@ -35,7 +35,6 @@ pub enum Relaying {
 /// A page as it was received, and the tools that were read in it; `None` for what is no tool.
 pub struct Whole {
     pub line: Line,
-    /// Whether it is the first page of a list.
     pub first: bool,
     pub tools: Vec<Option<(String, Digest)>>,
 }
@@ -105,7 +104,6 @@ pub struct Named {
     pub extent: ListExtent,
 }
 
-/// How much of a list was taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ListExtent {
     #[default]

@@ -50,7 +50,6 @@ pub enum ServerEnd {
     Ended { how: String },
 }
 
-/// Whether the server has answered a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answered {
     #[default]

@@ -99,7 +99,6 @@ pub(in crate::gate) fn ask_user(next: NextForm, waiting: &mut Waiting, calls: &m
 
 /// What follows when a request brings back a state of ours.
 pub(in crate::gate) enum ComeBack {
-    /// The host has its answer.
     Answered,
     /// It is refused: why, and what its host is answered. The held call of this number is withdrawn.
     Refused(String, Line, Option<u64>),

@@ -48,7 +48,6 @@ pub struct Task {
 
 #[derive(Debug)]
 pub enum Progress {
-    /// The call of this number is held.
     Held(u64),
     /// The server has the call, under the request of this id.
     Runs(Id),
@@ -105,7 +104,6 @@ impl Tasks {
         }
     }
 
-    /// Whether one more answer of this size can be kept.
     pub fn has_room(&self, more: usize) -> bool {
         let kept: usize = self.all().map(Task::bytes).sum();
         kept + more <= KEPT

@@ -90,7 +90,6 @@ pub(super) struct Folder {
     to_loop: UnboundedSender<Done>,
     /// The log; `None` before the first use and after an error.
     log: Option<Recording>,
-    /// Whether anything was folded yet.
     has_folded: bool,
     /// Whether the log or a journal was removed while this wrapper ran.
     is_lost: bool,
@@ -102,7 +101,6 @@ pub(super) struct Folder {
     kept: Option<Journal>,
     /// How many journals the loop has.
     given: usize,
-    /// When to sync the log.
     sync_at: Option<Instant>,
     /// The last entries; `None` until the end.
     last: Option<Vec<(u64, Box<Entry>)>>,
