@@ -137,7 +137,7 @@ impl Row {
         while from < units.cells.len() {
             let margin = if rows.is_empty() { 0 } else { hang };
             let room = width.saturating_sub(margin).max(1);
-            let end = next_row(from, units.cells.len(), room, |i| units.cell(i));
+            let end = units.row_end(from, room);
             let row = Self::of(Tone::Ours, " ".repeat(margin));
             rows.push(row.joined(units.row(from..end)));
             from = end;
@@ -198,11 +198,6 @@ macro_rules! tones {
 
 tones! { ours Ours, strong Strong, quiet Quiet, border Border, key Key, good Good, warn Warn, danger Danger }
 
-/// How far back from the edge a space may be to break there.
-fn reach(width: usize) -> usize {
-    (width / 2).min(24)
-}
-
 /// The content of one unit of text that is never broken: its columns, and whether it is a space.
 type Cell = (usize, Gap);
 
@@ -210,29 +205,6 @@ type Cell = (usize, Gap);
 enum Gap {
     Space,
     Ink,
-}
-
-fn next_row(from: usize, len: usize, width: usize, cell: impl Fn(usize) -> Cell) -> usize {
-    let mut used = 0;
-    let mut end = from;
-    while end < len && used + cell(end).0 <= width {
-        used += cell(end).0;
-        end += 1;
-    }
-    if end == len {
-        return end;
-    }
-    let mut back = 0;
-    for i in (from + 1..end).rev() {
-        back += cell(i).0;
-        if back > reach(width) {
-            break;
-        }
-        if cell(i).1 == Gap::Space {
-            return i + 1;
-        }
-    }
-    end.max(from + 1)
 }
 
 /// A row cut into clusters; an escape is one.
@@ -277,8 +249,25 @@ impl<'a> Units<'a> {
         Self { row, cells }
     }
 
-    fn cell(&self, i: usize) -> Cell {
-        self.cells.get(i).map_or((0, Gap::Ink), |cell| cell.2)
+    /// The end of the row that begins at `from`: behind a space that is not far from the edge, if there is one.
+    fn row_end(&self, from: usize, width: usize) -> usize {
+        let reach = (width / 2).min(24);
+        let end = self.fill(from, width);
+        if end == self.cells.len() {
+            return end;
+        }
+        let mut back = 0;
+        for at in (from + 1..end).rev() {
+            let (columns, gap) = self.cells[at].2;
+            back += columns;
+            if back > reach {
+                break;
+            }
+            if gap == Gap::Space {
+                return at + 1;
+            }
+        }
+        end.max(from + 1)
     }
 
     /// The end of what fits in `width` columns, wherever it breaks.

@@ -128,14 +128,6 @@ impl Region {
         Self { form, at, end, begins: Begins::Line }
     }
 
-    pub fn end(&self) -> usize {
-        self.end
-    }
-
-    pub fn is_done(&self) -> bool {
-        self.at >= self.end
-    }
-
     /// One part: up to the next line break, or a few thousand bytes. Every row is behind `indent` columns and then `bar`.
     pub fn step(&mut self, on: &Layout<'_>, indent: usize, bar: &'static str, sheet: &mut Sheet) {
         let room = on.width.saturating_sub(indent + width(bar)).max(1);
@@ -398,8 +390,8 @@ impl Walk {
         let bar = if matches!(then, Then::Nothing) { "" } else { "│ " };
         region.step(on, columns(on, self.open.len()), bar, sheet);
         self.doing = Doing::Region(region, then);
-        if region.is_done() {
-            self.leave(on, sheet, then, region.end());
+        if region.at >= region.end {
+            self.leave(on, sheet, then, region.end);
         }
     }
 

@@ -33,10 +33,6 @@ pub(super) fn rebuild(model: &mut Model) {
     if let Some(at) = model.rules.lines.iter().position(|line| rule.as_ref().is_some_and(|rule| rule.is(line))) {
         model.rules.list.at = at;
     }
-    rebuild_servers(model);
-}
-
-pub(super) fn rebuild_servers(model: &mut Model) {
     model.servers.lines = server_lines(model);
 }
 
@@ -245,7 +241,7 @@ fn file_rules(model: &Model) -> Vec<RuleHits> {
 /// Servers without a run that are listed.
 const PAST: usize = 200;
 
-fn server_lines(model: &Model) -> Vec<ServerLine> {
+pub(super) fn server_lines(model: &Model) -> Vec<ServerLine> {
     let search = &model.servers.list.search;
     let wanted = |server: &str, session: &str, last: Option<i64>, more: &str| {
         let fields = [(Field::Server, Some(server)), (Field::Session, Some(session))];

@@ -110,7 +110,7 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
                 if changed {
                     lists::rebuild(model);
                 } else {
-                    lists::rebuild_servers(model);
+                    model.servers.lines = lists::server_lines(model);
                 }
             }
         }
