@@ -97,6 +97,16 @@ fn what_a_retry_answers_is_read_before_it_is_approved() {
 }
 
 #[test]
+fn what_asks_every_time_offers_no_word() {
+    let call = new("filesystem-1");
+    let offer =
+        PinOffer { tool: ToolOffer::Proven, agree: Vec::new(), any_text: Vec::new(), remembers: Remembers::Nothing };
+    let mut desk = with(Snapshot { offer: Some(offer), ..call });
+    let screen = desk.screen();
+    assert!(screen.contains("new here") && !screen.contains("your word"), "{screen}");
+}
+
+#[test]
 fn the_card_offers_what_one_word_would_spare() {
     for (width, height) in [(80, 24), (120, 40), (40, 12)] {
         for (name, call) in [("likely", likely("filesystem-1")), ("new", new("filesystem-1"))] {

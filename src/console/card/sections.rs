@@ -193,7 +193,9 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
     if offer.tool == ToolOffer::Likely {
         row = row.key("m").quiet(" it changes something");
     }
-    rows.entry("your word", row);
+    if !row.runs.is_empty() {
+        rows.entry("your word", row);
+    }
 }
 
 pub(super) fn new_here(snapshot: &Snapshot, rows: &mut Entries) {
