@@ -384,7 +384,7 @@ fn rows_tell_calls_apart() {
             let row = row.split('│').next().unwrap_or_default();
             // All but the time left.
             let (row, _) = row.trim_end().rsplit_once(' ').unwrap_or_default();
-            rows.insert(row.trim_end_matches([' ', '▰', '▱']).to_owned());
+            rows.insert(row.trim_end_matches([' ', '■', '□']).to_owned());
             desk.keys("j");
         }
         assert!(rows.len() >= least, "{} of 60 differ at {width}:\n{}", rows.len(), Vec::from_iter(rows).join("\n"));

@@ -354,5 +354,5 @@ pub(super) fn left_of(held: &Held, deadline: i64, now: i64) -> (i64, i64, Tone) 
 pub(super) fn bar(left: i64, all: i64, cells: usize) -> String {
     let of = i64::try_from(cells).unwrap_or(0);
     let full = usize::try_from((left * of + all - 1) / all.max(1)).unwrap_or(0).min(cells);
-    format!("{}{}", "▰".repeat(full), "▱".repeat(cells - full))
+    format!("{}{}", "■".repeat(full), "□".repeat(cells - full))
 }
