@@ -192,11 +192,12 @@ fn shown(screen: &str) -> Vec<String> {
 
 #[test]
 fn b13_thousands_of_moves_and_every_verdict_is_on_what_was_shown_and_still_stood() {
-    let mut runner = TestRunner::new(Config { cases: 80, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 110, failure_persistence: None, ..Config::default() });
     let decided = std::cell::Cell::new(0);
     let several = std::cell::Cell::new(0);
     let result = runner.run(&moves(), |moves| {
-        let mut desk = Desk::connected(100, 40);
+        // Wide enough for the ticket of each row, by which the test knows what is shown.
+        let mut desk = Desk::connected(108, 40);
         let mut truth: BTreeMap<String, Snapshot> = BTreeMap::new();
         // When each ticket, with these very bytes, first came on screen as it is now.
         let mut seen: BTreeMap<String, Snapshot> = BTreeMap::new();
