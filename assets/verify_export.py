@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Checks what `mcp-approve log export` wrote, without mcp-approve.
 
-usage: verify_export.py [--allowed-signers LIST] [--revoked KEYS] FILE [HEAD]     (FILE may be - for standard input)
+usage: verify_export.py [--part] [--allowed-signers LIST] [--revoked KEYS] FILE [HEAD]   (FILE may be - for standard input)
 
 Each record is linked to the one before it: link = H(1 || previous || seq || writer || H(0 || body)), H is SHA-256, seq
 has 8 bytes, big-endian, and the first `previous` is the 32 bytes "mcp-approve audit chain, genesis". An export of the
 whole log is checked from its first record on. Where older records were removed, a later record says which, and with what link
-the chain goes on; any other part that begins later is checked from its second record. Filtered exports have gaps and cannot
-be checked. HEAD is a link noted elsewhere: it must be in the file, else the end was cut off or replaced.
+the chain goes on; any other file that begins later has lost records. With --part it may: it is then checked from its second
+record. Filtered exports have gaps and cannot be checked. HEAD is a link noted elsewhere: it must be in the file, else the end was cut off or replaced.
 FILE may be a folder that `--format evidence` wrote: then all its files are checked, and what was signed.
-LIST is a file of OpenSSH's allowed signers: every signature of an approval is checked against it, with `ssh-keygen -Y verify`;
+LIST is a file of OpenSSH's allowed signers: every signature of an approval or a change is checked against it, with `ssh-keygen
+-Y verify`;
 KEYS are keys that were revoked: public keys, one a line, or a KRL of OpenSSH's. Without LIST, a folder's own list is used.
 """
 
@@ -23,13 +24,45 @@ import sys
 import tempfile
 
 
-def why_not(signed, decision, signers, revoked):
-    """Why a signature in the record of a decision does not count; None where it does."""
-    statement = json.loads(signed["statement"])
-    # One signature may cover several calls.
+def digest_of_parts(*parts):
+    digest = hashlib.sha256()
+    for part in (part.encode("utf-8") for part in parts):
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+def is_of_verdict(statement, row):
+    """Whether a statement is for the call and the verdict of a decision. One signature may cover several calls."""
     calls = [card["call"] for card in [statement["card"], *statement.get("also", [])]]
-    if decision["digest"] not in calls or statement["said"]["verdict"] != decision["verdict"]:
-        return "it is for another call or verdict"
+    return row["digest"] in calls and statement["said"]["verdict"] == row["verdict"]
+
+
+def is_of_change(statement, row):
+    """Whether a statement is for the change in a record: of a policy, of what was agreed to or said, of the log."""
+    change, detail, of = statement["change"], row["detail"], ""
+    if row["kind"] == "policy":
+        kind, digest, of = "policy", detail["text"], detail["file"]
+    elif row["kind"] == "agreed":
+        kind, digest, agreed = "tools", row["digest"], detail["agreed"]
+        parts = [agreed["what"], *(agreed.get(key, "") for key in ("tool", "key", "schema", "value"))]
+        # Secrets in a record are replaced: then only its digest says what was agreed to.
+        if "redacted:" not in parts[-1] and digest_of_parts(detail["fingerprint"], *parts) != digest:
+            return False
+    elif row["kind"] == "tools":
+        kind, of_what = "tools", row.get("digest") or detail["program"]
+        digest = digest_of_parts("review", detail["fingerprint"], row.get("tool") or "", of_what, detail["review"])
+    else:
+        kind, digest = "log", detail["stretches"][-1]["head"]
+    return (change["kind"], change["of"]) == (kind, of) and digest in change["changes"]
+
+
+def why_not(signed, row, signers, revoked):
+    """Why a signature in a record does not count; None where it does."""
+    statement = json.loads(signed["statement"])
+    is_verdict = row["kind"] == "decision"
+    namespace = "verdict@mcp-approve" if is_verdict else "change@mcp-approve"
+    if not (is_of_verdict if is_verdict else is_of_change)(statement, row):
+        return "it is for another call or verdict" if is_verdict else "it is for another change"
     blob = base64.b64decode(signed["sshsig"])
     # Flags and counter are the last five bytes of a FIDO key's signature. ssh-keygen accepts one without a touch.
     is_fido = blob[18:].startswith((b"sk-ssh-ed25519@", b"sk-ecdsa-sha2-nistp256@"))
@@ -39,7 +72,7 @@ def why_not(signed, decision, signers, revoked):
     with tempfile.NamedTemporaryFile("w", suffix=".sig") as file:
         file.write(armored(signed["sshsig"]))
         file.flush()
-        verify = ["ssh-keygen", "-Y", "verify", "-n", "verdict@mcp-approve", "-f", signers, "-I", statement["signer"]]
+        verify = ["ssh-keygen", "-Y", "verify", "-n", namespace, "-f", signers, "-I", statement["signer"]]
         verify += ["-O", at.strftime("verify-time=%Y%m%d%H%M%SZ"), "-s", file.name]
         verify += ["-r", revoked] if revoked else []
         done = subprocess.run(verify, input=signed["statement"].encode("utf-8"), capture_output=True, check=False)
@@ -117,6 +150,8 @@ def check_folder(folder, rows):
 
 def main():
     words, options = sys.argv[1:], {"--allowed-signers": None, "--revoked": None}
+    is_part = "--part" in words
+    words = [word for word in words if word != "--part"]
     while words and words[0] in options and len(words) > 1:
         options[words[0]], words = words[1], words[2:]
     signers, revoked = options["--allowed-signers"], options["--revoked"]
@@ -158,7 +193,7 @@ def main():
             if digest_of(detail["text"]) != row["digest"]:
                 sys.exit(f"BROKEN: the text in record {seq} is not the one that its digest names")
             texts += 1
-        if signers and row.get("kind") == "decision":
+        if signers:
             for signed in detail.get("signatures") or []:
                 why = why_not(signed, row, signers, revoked)
                 good += why is None
@@ -168,6 +203,8 @@ def main():
     if begin and not folder:
         seq, writer, inner, link = begin
         end = next((one for one in removed if one["last"] == seq - 1), None)
+        if end is None and not is_part:
+            sys.exit(f"BROKEN: it begins with record {seq}, and no record in it says that those before were removed (--part)")
         if end is None:
             print(f"It begins with record {seq}: what stood before is not checked.")
         elif link_of(bytes.fromhex(end["head"]), seq, writer, inner) != link:

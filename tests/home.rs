@@ -2,6 +2,7 @@
 
 mod acceptance;
 mod agreed_file;
+mod changes;
 mod config;
 mod names;
 mod remote;

@@ -28,6 +28,7 @@ mod rule_changes;
 mod rulemaker;
 mod scale;
 mod settings;
+mod signing;
 mod states;
 mod suggestions;
 mod together;

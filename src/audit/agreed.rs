@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use super::fields::Fields;
 use super::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
+use crate::signing::grade::Grade;
+use crate::signing::signed::{Evidence, Kept};
 use crate::wire::digest::Digest;
 
 /// What the latest record of an agreement says.
@@ -13,6 +15,14 @@ use crate::wire::digest::Digest;
 pub enum Says {
     Agreed,
     TakenBack,
+}
+
+/// The latest record of an agreement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Latest {
+    pub says: Says,
+    /// The signature that it was agreed to with, not checked.
+    pub signed: Option<Evidence>,
 }
 
 /// Completes an entry of [`Kind::Agreed`]: what was agreed to.
@@ -29,7 +39,7 @@ pub fn taken_back(entry: Entry, agreement: &Agreement, fingerprint: &str, why: &
 
 /// The entry that says again what the record `seq` with this body said, because that record goes.
 pub fn sealed_anew(now: i64, seq: u64, body: &str) -> Option<Entry> {
-    const KEPT: [&str; 3] = ["agreed", "says", "operator"];
+    const KEPT: [&str; 4] = ["agreed", "says", "operator", "fingerprint"];
     let fields = Fields::of(body.as_bytes())?;
     let mut entry = Entry::new(now, Kind::Agreed, &(&*fields.server).into(), &(&*fields.session).into());
     entry.tool = fields.tool.as_deref().map(Into::into);
@@ -38,7 +48,23 @@ pub fn sealed_anew(now: i64, seq: u64, body: &str) -> Option<Entry> {
     for name in KEPT {
         entry.add(name, detail.get(name));
     }
+    if let Some(signatures) = detail.get("signatures") {
+        entry.uncut.add("signatures", signatures);
+    }
+    entry.assurance = fields.assurance.as_deref().and_then(Grade::from_word).unwrap_or_default();
     Some(entry.with("since", fields.time).with("was_record", seq))
+}
+
+/// The latest record of an agreement, if its body is about that.
+pub fn latest(body: &str, digest: &Digest) -> Option<Latest> {
+    #[derive(Default, Deserialize)]
+    struct Detail {
+        #[serde(default)]
+        signatures: Vec<Kept>,
+    }
+    let (_, says) = read(body).filter(|(about, _)| about == digest)?;
+    let Detail { signatures } = Fields::of(body.as_bytes())?.detail().unwrap_or_default();
+    Some(Latest { says, signed: signatures.first().map(Kept::evidence) })
 }
 
 /// What a body says of which agreement; `None` if it is about none.

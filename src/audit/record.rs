@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::behavior::{Badge, Identity};
 use crate::policy::Decision;
-use crate::signing::Grade;
+use crate::signing::{Grade, change::Proof};
 use crate::wire::{Digest, json::Json, words::words};
 
 words! {
@@ -196,6 +196,16 @@ impl Entry {
         if let Some(value) = value {
             self.detail.add(name, value);
         }
+    }
+
+    /// Adds the signature by which the change that it records may be made.
+    #[must_use]
+    pub fn proven(mut self, proof: &Proof) -> Self {
+        if let Some(signatures) = proof.signatures() {
+            self.uncut.add("signatures", signatures);
+        }
+        self.assurance = proof.worth();
+        self
     }
 
     /// Names the definition of its tool.

@@ -14,6 +14,7 @@ use super::recording::{Recording, RecordingError};
 use super::removed::{self, Measure, Removed, Stretch};
 use super::store::{ReadOrder, Reader, StoreError};
 use super::verified::{SessionStart, Verifying};
+use crate::signing::change::Proof;
 use crate::wire::digest::Digest;
 
 /// What is to be removed: all records that are older than this moment.
@@ -43,6 +44,8 @@ pub enum RetentionError {
     Recording(#[from] RecordingError),
     #[error("the log does not hold: {0}")]
     Broken(String),
+    #[error("it is not signed: {0}")]
+    Unsigned(String),
 }
 
 /// The oldest records that may go together: up to which one, and why not further.
@@ -61,17 +64,22 @@ pub fn plan(reader: &Reader, wanted: Wanted<'_>) -> Result<Plan, RetentionError>
     Ok(Plan { stretch, sealed_anew: anew.len(), held_by: limit.held_by })
 }
 
-/// Removes what [`plan`] finds, all in one commit with the record that says so.
-pub fn remove(log: &Path, recording: &mut Recording, wanted: Wanted<'_>) -> Result<Plan, RetentionError> {
+/// Removes what [`plan`] finds, all in one commit with the record that says so. `prove` gives the proof that the records up to the
+/// one with this link may go.
+pub fn remove(
+    log: &Path,
+    recording: &mut Recording,
+    wanted: Wanted<'_>,
+    prove: impl FnOnce(Digest) -> Result<Proof, String>,
+) -> Result<Plan, RetentionError> {
     let nothing = Plan { stretch: None, sealed_anew: 0, held_by: None };
     let Some(reader) = Reader::open(log)? else { return Ok(nothing) };
     let limit = limit(&reader, wanted.before)?;
     let mut sorting = Sorting::new(&reader, limit.last);
     sorting.read(&reader)?;
     let mut plan = Plan { held_by: limit.held_by, ..nothing };
-    if sorting.measure.clone().stretch().is_none() {
-        return Ok(plan);
-    }
+    let Some(stretch) = sorting.measure.clone().stretch() else { return Ok(plan) };
+    let proof = prove(stretch.head).map_err(RetentionError::Unsigned)?;
     let earlier = reader.removed().map_or(&[][..], |removed| &removed.stretches);
     recording.store.remove(&recording.redactor, || {
         // What came meanwhile may name more.
@@ -79,7 +87,7 @@ pub fn remove(log: &Path, recording: &mut Recording, wanted: Wanted<'_>) -> Resu
         let (stretch, mut entries) = sorting.found(wanted.now);
         (plan.sealed_anew, plan.stretch) = (entries.len(), stretch.clone());
         let stretches: Vec<Stretch> = earlier.iter().cloned().chain(stretch).collect();
-        entries.push(removed::entry(wanted.now, wanted.operator, &stretches));
+        entries.push(removed::entry(wanted.now, wanted.operator, &stretches).proven(&proof));
         Ok((limit.last, entries))
     })?;
     Ok(plan)

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::wire::{Digest, Hasher, words::words};
+use crate::behavior::identity::Identity;
+use crate::wire::{Digest, words::words};
 
 words! {
     What {
@@ -23,6 +24,8 @@ words! {
         Host = "host",
         /// This key of `_meta`, from this host program.
         Meta = "meta",
+        /// A definition of the tool is what the operator says of it, in the words of an identity: kept where that must be signed.
+        Definition = "definition",
     }
 }
 
@@ -59,6 +62,11 @@ impl Agreement {
         Self { what, tool: nothing(), key: nothing(), schema: nothing(), value: value.into() }
     }
 
+    pub fn of_definition(tool: &str, definition: &Digest, says: Identity) -> Self {
+        let (tool, schema, value) = (tool.to_owned(), definition.to_string(), says.to_string());
+        Self { what: What::Definition, tool, key: String::new(), schema, value }
+    }
+
     /// Whether both are of one kind, and about one parameter.
     pub fn is_like(&self, other: &Self) -> bool {
         (self.what, &self.tool, &self.key, &self.schema) == (other.what, &other.tool, &other.key, &other.schema)
@@ -80,6 +88,7 @@ impl Agreement {
             What::File => format!("{value} alone"),
             What::Host => format!("the host {value}"),
             What::Meta => format!("{} in _meta from {value}", self.key),
+            What::Definition => format!("its definition is {value}"),
         }
     }
 
@@ -87,7 +96,7 @@ impl Agreement {
         const LONGEST: usize = 64 << 10;
         let Self { what, tool, key, schema, value } = self;
         let is_of_key = matches!(what, What::Value | What::Kind | What::Text | What::Outline);
-        let is_of_tool = is_of_key || *what == What::Tool;
+        let is_of_tool = is_of_key || matches!(what, What::Tool | What::Definition);
         let is_digest = |text: &str| text.parse::<Digest>().is_ok();
         let is_whole = |path: &str| path.starts_with('/') && !path.split('/').any(|part| part == "..");
         if [tool, key, schema, value].iter().any(|text| text.len() > LONGEST) {
@@ -105,23 +114,25 @@ impl Agreement {
             What::Tool | What::Text => Ok(()),
             _ if value.is_empty() => Err("`value` is missing"),
             What::Value if serde_json::from_str::<serde_json::Value>(value).is_err() => Err("`value` is not JSON"),
+            What::Definition if value.parse::<Identity>().is_err() => Err("`value` is not an identity"),
             What::Kind if Kind::from_word(value).is_none() => Err("`value` is not one of number, date, word, path"),
             What::Folder | What::File if !is_whole(value) => Err("`value` is not an absolute path"),
             What::Folder if value.trim_matches('/').is_empty() => Err("the root is never agreed to as a whole"),
-            What::Value | What::Kind | What::Outline | What::Folder | What::File | What::Host | What::Meta => Ok(()),
+            What::Value
+            | What::Kind
+            | What::Outline
+            | What::Folder
+            | What::File
+            | What::Host
+            | What::Meta
+            | What::Definition => Ok(()),
         }
     }
 
     /// The digest that its record has. `fingerprint` is that of the server's command line; what holds for a host program has none.
     pub fn digest(&self, fingerprint: &str) -> Digest {
         let fingerprint = if self.what == What::Meta { "" } else { fingerprint };
-        let mut hasher = Hasher::default();
-        // Each part with its length before it, so that no two agreements are the same bytes.
-        for part in [fingerprint, self.what.word(), &self.tool, &self.key, &self.schema, &self.value] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part.as_bytes());
-        }
-        hasher.finish()
+        Digest::of_parts(&[fingerprint, self.what.word(), &self.tool, &self.key, &self.schema, &self.value])
     }
 }
 
@@ -150,6 +161,15 @@ pub fn day_of(wall: i64) -> i64 {
 /// Whether what was last used on the day `used` has lapsed by `today`. A use in the future, by a clock put back, is one of today.
 pub fn has_lapsed(used: i64, today: i64) -> bool {
     today.saturating_sub(used) > LAPSES_AFTER
+}
+
+/// What an agreement rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// Its record in the log.
+    Recorded,
+    /// A record with a signature that counts.
+    Signed,
 }
 
 /// Everything that is agreed to and holds for one server.

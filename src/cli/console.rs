@@ -14,7 +14,9 @@ use crate::console::run::{self, End, open};
 use crate::home::places::Places;
 use crate::interpose::stdio::HostPipe;
 use crate::interpose::{clock, guardian};
+use crate::operator::sign::{self, ChangeTerms, Evidence};
 use crate::pins::page::Page;
+use crate::signing::change::NAMESPACE;
 
 pub(super) fn run(places: &Places, process: Process) -> Exit {
     // An editor that the operator opens from here holds a call's arguments, and inherits this limit.
@@ -48,6 +50,20 @@ pub(super) fn inline(places: &Places) -> Result<(HostPipe, impl FnOnce() + Send 
 
 pub(super) fn is_here() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal()
+}
+
+/// Has the operator sign a change at the terminal.
+pub(super) fn sign(
+    change: ChangeTerms,
+    Here { places, now }: Here<'_>,
+    out: &mut dyn Write,
+) -> Result<Evidence, Error> {
+    let failed = |why| Error::failed("there is no signature", why, "`mcp-approve signers` says who may sign");
+    let key = sign::keys(places, NAMESPACE, now).map_err(failed)?.remove(0);
+    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    out.flush()?;
+    places.create_state().map_err(|error| failed(error.to_string()))?;
+    sign::change(change, now, key).sign(places).map_err(failed)
 }
 
 /// Asks, and gives the answer's first word in lower case; `None` at the end of the input.

@@ -143,7 +143,7 @@ fn summary(before: &Workspace, after: &Workspace, here: Here<'_>, out: &mut dyn 
     writeln!(out, "\nThe log: {}", counted(records.len(), "record"))?;
     let mut said = Vec::new();
     let verify = LogCommand::Verify(VerifyOptions::default());
-    let verified = log::run(&verify, &db, &here.places.redaction_key(), Look::here(here), &mut said)?;
+    let verified = log::run(&verify, &db, here.places, Look::here(here), &mut said)?;
     // The advice on a log whose end was cut off is left out: this log has just been written.
     let said = str::from_utf8(&said).unwrap_or_default().lines().take_while(|line| !line.starts_with("Not checked: "));
     said.into_iter().try_for_each(|line| writeln!(out, "  {line}"))?;

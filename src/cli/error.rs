@@ -12,6 +12,7 @@ use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, under};
 use crate::home::policy_file::Broken;
 use crate::interpose::child::SpawnError;
+use crate::operator::settle::SettleError;
 use crate::pins::PinsError;
 use crate::text::plain::visible_lines;
 
@@ -47,6 +48,8 @@ pub enum Error {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Settle(#[from] SettleError),
     #[error("there is no audit log yet at {0}")]
     NoLog(PathBuf),
     #[error("the audit log {0} is missing: the note of its head beside it says that there was one")]
@@ -84,7 +87,8 @@ impl Error {
 
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Usage(_) | Self::Unheard => return None,
+            // What settles tools says what to do with why it did not.
+            Self::Usage(_) | Self::Unheard | Self::Settle(_) => return None,
             Self::Under(home, error) => return error.hint().map(|hint| under(Some(home), &hint)),
             Self::Config(error) => &error.hint(),
             Self::Record(error) => &error.hint(),

@@ -7,6 +7,7 @@ mod in_force;
 pub mod maintenance;
 pub mod named;
 mod print;
+mod signatures;
 pub mod stats;
 pub mod verify;
 
@@ -22,6 +23,7 @@ use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::named::RecordsWanted;
 use crate::cli::log::print::{table, timeline, whole};
 use crate::cli::look::{JsonForm, Look, LookOptions, json_rows, visible};
+use crate::home::places::Places;
 use crate::text::row::{Row, Tone};
 
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -106,7 +108,7 @@ impl LogCommand {
 }
 
 /// Runs one command on the log at `db`; `key` hides secrets in what it records.
-pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
+pub fn run(command: &LogCommand, db: &Path, places: &Places, look: Look<'_>, out: &mut dyn Write) -> Exit {
     match command {
         LogCommand::List(options) => list(options, db, look, out),
         LogCommand::Show(options) => show(options, db, look, out),
@@ -117,8 +119,8 @@ pub fn run(command: &LogCommand, db: &Path, key: &Path, look: Look<'_>, out: &mu
         },
         LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
         LogCommand::Follow(options) => follow::run(options, db, look.clock, out),
-        LogCommand::Prune(options) => maintenance::prune(options, (db, key), look, out),
-        LogCommand::Acknowledge(options) => maintenance::acknowledge(options, (db, key), look, out),
+        LogCommand::Prune(options) => maintenance::prune(options, (db, places), look, out),
+        LogCommand::Acknowledge(options) => maintenance::acknowledge(options, (db, &places.redaction_key()), look, out),
     }
 }
 

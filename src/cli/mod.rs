@@ -171,8 +171,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
 fn review(command: Option<LogCommand>, named: Option<PathBuf>, places: &Places, out: &mut dyn Write) -> Exit {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
     let db = named.unwrap_or_else(|| places.audit_db());
-    let key = places.redaction_key();
-    let run = |out: &mut dyn Write| log::run(&command, &db, &key, Look::here(Here { places, now: now() }), out);
+    let run = |out: &mut dyn Write| log::run(&command, &db, places, Look::here(Here { places, now: now() }), out);
     match command.look() {
         Some(look) => {
             let first = if matches!(command, LogCommand::List(_)) { First::Newest } else { First::Top };

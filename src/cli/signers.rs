@@ -223,14 +223,13 @@ fn made_up(key: &OwnKey, challenge: Challenge, now: i64) -> Statement {
         machine: user::machine(),
         policy: nothing,
         role: None,
-        sandbox: None,
         server: "signers test".to_owned(),
         session: "signers test".to_owned(),
         ticket: "test-1".to_owned(),
         user: user::name(),
     };
     // A denial: even where it leaks, it approves nothing.
-    let said = Said { grants: None, reason: "a try".to_owned(), until: None, verdict: SignedWord::Deny };
+    let said = Said { grants: None, until: None, verdict: SignedWord::Deny };
     let signer = key.signer.clone();
     Statement {
         also: Vec::new(),

@@ -17,9 +17,12 @@ use crate::audit::store::Reader;
 use crate::audit::tally::Exact;
 use crate::audit::tally::Tally;
 use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
+use crate::cli::console;
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::{First, Here, JsonForm, LookOptions, json_rows, paged};
+use crate::cli::look::{First, Here, JsonForm, LookOptions, json_rows, paged, visible};
 use crate::home::places::{PlaceError, Places};
+use crate::operator::pinned::PinReview;
+use crate::operator::settle::{SettleError, Settlement};
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
 
@@ -58,6 +61,20 @@ fn store(places: &Places) -> Result<Option<PinStore>, Error> {
 
 fn servers(store: Option<&PinStore>) -> Result<Vec<Server>, PinsError> {
     Ok(store.map(PinStore::servers).transpose()?.unwrap_or_default())
+}
+
+/// Settles what the operator says, with a signature where the policy wants one, and says what was done.
+fn settle(review: &PinReview, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let settlement = Settlement { places: here.places, now: here.now };
+    let signed = settlement.to_sign(review)?.map(|change| console::sign(change, here, out)).transpose()?;
+    match settlement.of(review, signed.as_ref()) {
+        Ok(done) => writeln!(out, "    {}", visible(&done.says))?,
+        Err(SettleError::Outdated) => {
+            writeln!(out, "    It changed again since it was shown; nothing was done. Review it again.")?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 fn known(store: Option<&PinStore>, server: Option<&str>) -> Result<Vec<StoredTool>, PinsError> {

@@ -1,38 +1,35 @@
-//! The shell around model, update and view: settings, terminal, keyboard, editor, the key that signs, link. Decides nothing.
+//! The shell around model, update and view: settings, terminal, keyboard, editor, link, waiting for a key. Decides nothing.
 
+mod signing;
 mod terminal;
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::mpsc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::keymap::Key;
-use super::model::{CallState, Command, Edit, Held, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
+use super::model::{CallState, Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
 use super::settings;
 use super::settings::Notice;
 use super::update::update;
-use super::view::view;
+use super::view::{signing_row, view};
+use signing::Wanted;
 use terminal::{Focus, Input, Keyboard, Screen, message};
 
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::data::terms::GrantTerms;
 use crate::home::places::Places;
 use crate::home::{config, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::desktop::Desktop;
 use crate::link::folder::LinkError;
-use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::found::LogRequest;
-use crate::operator::pinned::ReviewDone;
+use crate::operator::pinned::{PinReview, ReviewDone};
+use crate::operator::rule_book::RuleChange;
 use crate::operator::settle::Settlement;
-use crate::operator::sign::{self, Evidence, Prompts, ToSign};
+use crate::operator::sign::{self, ChangeTerms, Evidence, Prompts, ToSign};
 use crate::operator::{Sources, log_reader, rule_book};
 use crate::pins::page::Page;
-use crate::text::row::{Tone, foreign, key};
-use crate::wire::number::counted;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
 pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
@@ -161,9 +158,6 @@ struct Loop<'a> {
 /// How often to look whether the key was touched.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// How many cards one signature covers: more would not fit in a statement.
-const MOST: usize = 40;
-
 enum Waited {
     Signed(String),
     /// The operator took it back, or the terminal is gone.
@@ -291,11 +285,11 @@ impl Loop<'_> {
                         more.push(Msg::RuleEdited { id, file, outcome });
                     }
                     Command::ChangeRules(change) => {
-                        more.push(Msg::RulesChanged(rule_book::change(&self.outside.places, &change, self.now())));
+                        let changed = self.change_rules(&change, &mut more)?;
+                        more.push(Msg::RulesChanged(changed));
                     }
                     Command::ReviewPins(review) => {
-                        let settlement = Settlement { places: &self.outside.places, now: self.now() };
-                        let outcome = settlement.of(&review).map_err(|error| error.to_string());
+                        let outcome = self.settle(&review, &mut more)?;
                         if self.is_page {
                             return Ok(ControlFlow::Break(End::Answered(outcome)));
                         }
@@ -324,79 +318,74 @@ impl Loop<'_> {
         Ok(self.screen.suspended(|| edit(editor, places.state_dir(), text))?)
     }
 
-    /// The commands, each approval that needs it with a signature. One that was not signed is left out, and `more` says why.
-    pub(super) fn signed(&mut self, todo: Vec<Command>, more: &mut Vec<Msg>) -> Result<Vec<Command>, RunError> {
-        let cards: Vec<Option<Arc<Snapshot>>> = todo.iter().map(|command| self.card(command)).collect();
-        let wanted = (0..todo.len()).filter(|at| cards.get(*at).is_some_and(Option::is_some));
-        let (together, alone): (Vec<usize>, Vec<usize>) = wanted.partition(|at| todo.get(*at).is_some_and(was_read));
-        let groups: Vec<&[usize]> = together.chunks(MOST).chain(alone.chunks(1)).collect();
+    /// The commands, each message that needs it with a signature. One that was not signed is left out, and `more` says why.
+    fn signed(&mut self, todo: Vec<Command>, more: &mut Vec<Msg>) -> Result<Vec<Command>, RunError> {
+        let wanted = signing::wanted(&self.model, &self.outside.places, &todo);
         let mut todo: Vec<Option<Command>> = todo.into_iter().map(Some).collect();
-        for group in groups {
-            let of_group: Vec<&Snapshot> = group.iter().filter_map(|at| cards.get(*at)?.as_deref()).collect();
-            let terms = grant(group.iter().find_map(|at| todo.get(*at)?.as_ref()));
-            let made = self.sign(&of_group, terms.as_ref(), more)?;
-            for at in group {
-                let Some(place) = todo.get_mut(*at) else { continue };
-                match (place, &made) {
-                    (Some(Command::Send { message, .. }), Ok(evidence)) => match message {
-                        FromConsole::Decide { signed, .. } | FromConsole::Grant { signed, .. } => {
-                            *signed = Some(evidence.clone());
-                        }
-                        _ => {}
-                    },
-                    (place, Err(why)) => {
-                        let Some(Command::Send { session, message }) = place.take() else { continue };
-                        let (FromConsole::Decide { ticket, .. } | FromConsole::Grant { ticket, .. }) = message else {
-                            continue;
-                        };
-                        let message = FromWrapper::Refused { ticket, why: format!("not sent: {why}") };
-                        more.push(Msg::Link(ClientEvent::Said { session, message }));
-                    }
-                    (_, Ok(_)) => {}
-                }
+        for (at, wanted) in wanted {
+            let made = self.sign(&wanted, more)?;
+            for at in at {
+                let Some(place) = todo.get_mut(at) else { continue };
+                *place = place.take().and_then(|command| signing::with(command, &made, more));
             }
         }
         Ok(todo.into_iter().flatten().collect())
     }
 
-    /// The card that a command approves, if it asks for a signature.
-    fn card(&self, command: &Command) -> Option<Arc<Snapshot>> {
-        let Command::Send { session, message } = command else { return None };
-        let (ticket, digest) = match message {
-            FromConsole::Decide { ticket, digest, verdict: OperatorVerdict::Approve { .. }, .. }
-            | FromConsole::Grant { ticket, digest, .. } => (ticket, *digest),
-            _ => return None,
+    /// Changes rules; an acceptance with a signature, where it needs one.
+    fn change_rules(&mut self, change: &RuleChange, more: &mut Vec<Msg>) -> Result<Result<String, String>, RunError> {
+        let places = self.outside.places.clone();
+        let terms = match change {
+            RuleChange::Accept(pending) => sign::acceptance(&places, &pending.file, pending.digest),
+            _ => None,
         };
-        let held =
-            self.model.queue.calls.iter().find(|held| held.key.session == *session && held.key.ticket == *ticket);
-        held.map(|held| &held.snapshot).filter(|card| card.digest == digest && card.signs.is_some()).cloned()
+        let signed = self.sign_change(terms, more)?;
+        Ok(signed.and_then(|signed| rule_book::change(&places, change, signed.as_ref(), self.now())))
     }
 
-    /// One signature for these cards; or why there is none. The first of them is on screen meanwhile.
-    fn sign(
-        &mut self,
-        cards: &[&Snapshot],
-        grant: Option<&GrantTerms>,
-        more: &mut Vec<Msg>,
-    ) -> Result<Result<Evidence, String>, RunError> {
+    /// Settles what the operator said of tools and programs, with a signature where it needs one.
+    fn settle(&mut self, review: &PinReview, more: &mut Vec<Msg>) -> Result<Result<ReviewDone, String>, RunError> {
         let places = self.outside.places.clone();
-        let keys = match sign::verdict_keys(&places, self.now()) {
+        let settlement = |now| Settlement { places: &places, now };
+        let signed = match settlement(self.now()).to_sign(review) {
+            Ok(terms) => self.sign_change(terms, more)?,
+            Err(error) => Err(error.to_string()),
+        };
+        let done = |signed: Option<Evidence>| settlement(self.now()).of(review, signed.as_ref());
+        Ok(signed.and_then(|signed| done(signed).map_err(|error| error.to_string())))
+    }
+
+    /// The signature on a change, where it needs one; or why there is none.
+    fn sign_change(
+        &mut self,
+        terms: Option<ChangeTerms>,
+        more: &mut Vec<Msg>,
+    ) -> Result<Result<Option<Evidence>, String>, RunError> {
+        Ok(match terms {
+            None => Ok(None),
+            Some(terms) => self.sign(&Wanted::Change(terms, None), more)?.map(Some),
+        })
+    }
+
+    /// One signature, or why there is none. The call that it is about is on screen meanwhile.
+    fn sign(&mut self, wanted: &Wanted, more: &mut Vec<Msg>) -> Result<Result<Evidence, String>, RunError> {
+        let places = self.outside.places.clone();
+        let keys = match wanted.keys(&places, self.now()) {
             Ok(keys) => keys,
             Err(why) => return Ok(Err(why)),
         };
         // Keys typed ahead are not meant for this question.
         self.keyboard.drain(&self.inbox, more);
-        let signed = |held: &&Held| cards.first().is_some_and(|card| held.snapshot.ticket == card.ticket);
-        let shown = self.model.queue.calls.iter().find(signed).map(|held| held.key.clone());
-        let left = std::mem::replace(&mut self.model.queue.selected, shown.clone());
+        let shown = wanted.shown(&self.model);
+        let left = shown.clone().map(|shown| self.model.queue.selected.replace(shown));
         // Nothing is sent yet: its card shows as it was read.
         let state = shown.as_ref().and_then(|key| self.model.queue.call_mut(key));
         let state = state.map(|held| std::mem::replace(&mut held.state, CallState::Waiting));
         let mut tried = keys.iter().cycle();
         let made = loop {
-            let to_sign = tried.next().and_then(|key| sign::approval(&self.sources, cards, grant, key.clone()));
+            let to_sign = tried.next().and_then(|key| wanted.to_sign(&self.sources, key.clone()));
             let Some(to_sign) = to_sign else { break Err("the card asks for no signature".to_owned()) };
-            match self.wait_for(&to_sign, (cards.len(), keys.len()), more)? {
+            match self.wait_for(&to_sign, &wanted.what(), keys.len(), more)? {
                 Waited::Signed(signature) => break Ok(to_sign.with(signature)),
                 Waited::Back(why) => break Err(why),
                 Waited::NextKey => {}
@@ -408,17 +397,14 @@ impl Loop<'_> {
         {
             held.state = state;
         }
-        self.model.queue.selected = left;
+        if let Some(left) = left {
+            self.model.queue.selected = left;
+        }
         self.model.note = None;
         Ok(made)
     }
 
-    fn wait_for(
-        &mut self,
-        to_sign: &ToSign,
-        (cards, keys): (usize, usize),
-        more: &mut Vec<Msg>,
-    ) -> Result<Waited, RunError> {
+    fn wait_for(&mut self, to_sign: &ToSign, what: &str, keys: usize, more: &mut Vec<Msg>) -> Result<Waited, RunError> {
         let mut signing = to_sign.start(&self.outside.places, Prompts::Window);
         self.keyboard.go_on();
         loop {
@@ -433,22 +419,14 @@ impl Loop<'_> {
             if let (Err(why), Ok(_)) = (&state, &signing) {
                 signing = Err(why.clone());
             }
-            let what = match cards {
-                1 => String::new(),
-                _ => format!("{} in one, ", counted(cards, "approval")),
-            };
-            let row = match &state {
-                Ok(()) => foreign(Tone::Strong, &format!("Signing {what}as {}: touch the key.", to_sign.key)),
-                Err(why) => foreign(Tone::Danger, why),
-            };
-            let row = row.ours(" ").joined(key("Esc")).ours(" back, ").joined(key("t")).ours(" at the terminal");
-            self.model.note = Some(if keys > 1 { row.ours(", ").joined(key("Tab")).ours(" next key") } else { row });
+            let state = state.as_ref().map(|()| &to_sign.key).map_err(String::as_str);
+            self.model.note = Some(signing_row(state, what, keys));
             self.draw()?;
             match self.inbox.recv_timeout(LOOK_EVERY) {
                 Ok(Input::Event(event, _)) => {
                     match message(event) {
                         Some(Msg::Key(Key::Esc | Key::Ctrl('c'))) => {
-                            return Ok(Waited::Back("you went back, so the call waits on".to_owned()));
+                            return Ok(Waited::Back("you went back".to_owned()));
                         }
                         Some(Msg::Key(Key::Tab)) if keys > 1 => return Ok(Waited::NextKey),
                         Some(Msg::Key(Key::Char('t'))) => return Ok(Waited::Terminal),
@@ -466,18 +444,5 @@ impl Loop<'_> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
         }
-    }
-}
-
-/// Whether an approval is of a card that was read whole, and of nothing beyond it: one signature may cover several of these.
-fn was_read(command: &Command) -> bool {
-    let read = OperatorVerdict::Approve { unread: false };
-    matches!(command, Command::Send { message: FromConsole::Decide { verdict, .. }, .. } if *verdict == read)
-}
-
-fn grant(command: Option<&Command>) -> Option<GrantTerms> {
-    match command {
-        Some(Command::Send { message: FromConsole::Grant { terms, .. }, .. }) => Some(terms.clone()),
-        _ => None,
     }
 }

@@ -4,6 +4,7 @@ mod card;
 mod footer;
 mod queue;
 
+pub use footer::signing_row;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -121,9 +121,11 @@ impl Gate {
             Event::Recorded(receipt) => self.on_recorded(receipt),
             Event::RecordFailed { entry, why } => self.on_record_failed(entry, why),
             Event::PolicyChanged(policy) => self.on_policy_changed(policy),
-            Event::PolicyAccepted { file, digest, operator } => self.on_policy_accepted(file, digest, &operator),
+            Event::PolicyAccepted { file, digest, operator, signature } => {
+                self.on_policy_accepted((file, digest), &operator, signature);
+            }
             Event::Granted(word, terms, signature) => self.on_granted(&word, terms, signature),
-            Event::Pinned(word, says) => self.on_pinned(&word, says),
+            Event::Pinned(word, says, signature) => self.on_pinned(&word, says, signature),
             Event::GrantEnded { grant, operator } => self.on_grant_ended(&grant, &operator),
             Event::Facts { ticket, look, found } => self.on_facts(&ticket, look, found),
             Event::Consulted { ticket, consult, opinions } => {

@@ -1,17 +1,22 @@
 //! What is agreed to, as people read it: with its server and whether it counts. Takes it back and agrees outside of a wrapper:
 //! recorded first, then kept. For the console and the command line alike. Nothing is settled without its record.
 
+use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
-use crate::audit::agreed::{agreed, taken_back};
+use crate::audit::agreed::{Latest, agreed, taken_back};
 use crate::audit::record::{Entry, Kind};
 use crate::audit::recording::{Recording, RecordingError};
-use crate::behavior::agreed::{Agreement, day_of};
+use crate::behavior::agreed::{Agreement, Backing, day_of};
 use crate::home::config::ConfigError;
 use crate::home::places::Places;
-use crate::home::{config, user};
+use crate::home::{config, signers, user};
 use crate::pins::agreed::{Kept, Proofs, Standing};
 use crate::pins::{PinStore, PinsError};
+use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
+use crate::signing::grade::{Danger, Needs};
+use crate::signing::signed::Evidence;
+use crate::wire::digest::Digest;
 
 /// How long a record may be on its way into the log.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -45,7 +50,8 @@ impl Known {
     /// What is wrong with one that does not count; `None` where it does.
     pub fn trouble(&self) -> Option<&'static str> {
         match self.standing {
-            Standing::Proven => None,
+            Standing::Proven(_) => None,
+            Standing::Unsigned => Some("does not count: the policy asks for signatures, and none on it counts"),
             Standing::Lapsed => Some("lapsed: it was not used for 90 days"),
             Standing::TakenBack => Some("does not count: the log says that it was taken back"),
             Standing::Unproven => Some("does not count: the log has no record of it"),
@@ -71,7 +77,7 @@ impl Known {
 
     /// Whether it is there without a right to be: somebody wrote it into the pins, or they were restored.
     pub fn is_unproven(&self) -> bool {
-        matches!(self.standing, Standing::TakenBack | Standing::Unproven)
+        matches!(self.standing, Standing::TakenBack | Standing::Unproven | Standing::Unsigned)
     }
 }
 
@@ -83,10 +89,10 @@ pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, Ag
     }
     let log = config::audit_db(places).map_err(RecordError::from)?;
     let servers = store.servers()?;
-    let mut standings = Proofs::open_as_is(&log).standings(&kept, day_of(now));
+    let mut standings = standings(&Proofs::open_as_is(&log), &kept, places, now);
     // What dead wrappers left is folded only where a record is missing: that takes a lock.
     if standings.contains(&Standing::Unproven) {
-        standings = Proofs::open(&log).standings(&kept, day_of(now));
+        standings = self::standings(&Proofs::open(&log), &kept, places, now);
     }
     let known = |(kept, standing): (Kept, Standing)| {
         let named = servers.iter().find(|server| server.fingerprint == kept.fingerprint);
@@ -94,6 +100,27 @@ pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, Ag
         Known { kept, server, standing }
     };
     Ok(kept.into_iter().zip(standings).map(known).collect())
+}
+
+/// Whether each counts now, by its record and, where the policy asks for signatures, by who signed it.
+pub fn standings(proofs: &Proofs, kept: &[Kept], places: &Places, now: i64) -> Vec<Standing> {
+    let lists = LazyCell::new(|| signers::load(places).ok().flatten());
+    let is_good = |one: &Kept, latest: &Latest| {
+        let check = |signed: Evidence| SignedChange::check(signed, &lists.as_ref()?.signers).ok();
+        let signed = latest.signed.clone().and_then(check);
+        signed.is_some_and(|signed| signed.covers(&change(vec![one.digest()])).is_ok())
+    };
+    let needs = signers::word_needs(places, Danger::Plain);
+    let counted = |standing| match standing {
+        Standing::Proven(Backing::Recorded) if needs == Needs::Signature => Standing::Unsigned,
+        other => other,
+    };
+    proofs.standings(kept, day_of(now), is_good).into_iter().map(counted).collect()
+}
+
+/// What a signature over agreements covers.
+pub fn change(digests: Vec<Digest>) -> ChangeTerms {
+    signers::change(ChangeKind::Tools, String::new(), digests)
 }
 
 /// Those without a right to be there, once no record can be on its way any more.
@@ -120,15 +147,20 @@ pub fn take_back(store: &mut PinStore, places: &Places, these: &[&Known], now: i
     Ok(())
 }
 
-/// Agrees to something of the server with this name and fingerprint: recorded, then kept.
+/// Agrees to things, each of the server with this name and fingerprint: recorded with the proof, then kept.
 /// Errors: it could not be recorded, and nothing was kept; or it could not be kept, and does not count.
 pub fn agree(
     store: &mut PinStore,
     places: &Places,
     these: &[(&str, &str, &Agreement)],
+    proof: &Proof,
     now: i64,
 ) -> Result<(), AgreedError> {
-    let entries = these.iter().map(|(server, fingerprint, one)| agreed(entry(server, now), one, fingerprint));
+    let entries = these.iter().map(|(server, fingerprint, one)| {
+        let mut entry = agreed(entry(server, now), one, fingerprint).proven(proof);
+        entry.add("fingerprint", proof.is_signed().then_some(*fingerprint));
+        entry
+    });
     record_all(places, entries.collect())?;
     for (_, fingerprint, one) in these {
         store.agree(fingerprint, std::slice::from_ref(*one), now)?;

@@ -12,12 +12,12 @@ use similar::TextDiff;
 
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
-use crate::home::{signers, user};
+use crate::home::signers;
 use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::{Policy, Roots, parse, rule::Layer};
-use crate::signing::change::{self, ChangeTerms};
-use crate::signing::{Needs, verdict::Evidence};
+use crate::signing::change::{ChangeKind, ChangeTerms, Proof};
+use crate::signing::{Needs, signed::Evidence};
 use crate::wire::Digest;
 
 /// A project's own policy, in the folder that its servers run in.
@@ -56,7 +56,7 @@ pub enum AcceptError {
     Changed,
     #[error("the policy has changed again since it was shown, or no longer waits; look at it again")]
     NotPending,
-    #[error("the machine's policy asks for signatures, and this one does not count: {0}")]
+    #[error("it is not signed: {0}")]
     Unsigned(String),
     #[error("the acceptance could not be kept: {0}; run `mcp-approve doctor`")]
     NotKept(io::Error),
@@ -159,11 +159,17 @@ impl Layers {
 
     /// What a signature over the acceptance of a text covers.
     pub fn change(file: &Path, text: Digest) -> ChangeTerms {
-        ChangeTerms { file: file.display().to_string(), machine: user::machine(), text, user: user::name() }
+        signers::change(ChangeKind::Policy, file.display().to_string(), vec![text])
     }
 
     /// Accepts a file's text if it still has this digest; with a signature, where the machine's policy asks for one.
-    pub fn accept(&self, file: &Path, digest: Digest, signed: Option<&Evidence>) -> Result<(), AcceptError> {
+    pub fn accept(
+        &self,
+        file: &Path,
+        digest: Digest,
+        signed: Option<&Evidence>,
+        now: i64,
+    ) -> Result<Proof, AcceptError> {
         if !self.files.iter().any(|known| known.place.path() == file) {
             return Err(AcceptError::NotRead);
         }
@@ -171,21 +177,18 @@ impl Layers {
         if Digest::of(text.as_deref().unwrap_or_default().as_bytes()) != digest {
             return Err(AcceptError::Changed);
         }
-        if signers::changes_need(&self.places) == Needs::Signature {
-            let signed = signed.ok_or("sign it with `mcp-approve rules accept`".to_owned());
-            let signed = signed.and_then(|signed| self.is_signed(signed, file, digest).map(|()| signed));
-            let signed = signed.map_err(AcceptError::Unsigned)?;
+        let (needs, terms) = (signers::changes_need(&self.places), Self::change(file, digest));
+        let proof = signers::proof(&self.places, needs, signed, (&terms, now)).map_err(AcceptError::Unsigned)?;
+        if let Some(signed) = signed {
             self.accepted.sign(file, signed).map_err(AcceptError::NotKept)?;
         }
-        self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)
+        self.accepted.accept(file, text.as_deref()).map_err(AcceptError::NotKept)?;
+        Ok(proof)
     }
 
     /// Whether a signature accepts a text, by the lists in force.
     fn is_signed(&self, signed: &Evidence, file: &Path, text: Digest) -> Result<(), String> {
-        let lists = signers::load(&self.places).map_err(|error| error.to_string())?;
-        let lists = lists.ok_or("there is no list of signers")?;
-        let checked = change::check(signed, &lists.signers, &Self::change(file, text));
-        checked.map(drop).map_err(|why| why.to_string())
+        signers::signed(&self.places, signed)?.0.covers(&Self::change(file, text)).map_err(|why| why.to_string())
     }
 
     fn contributions(&mut self, keeps: Keeps) -> Vec<Contribution> {

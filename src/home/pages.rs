@@ -18,7 +18,8 @@ use crate::pins::page::{self, Offer, Page, Seen};
 use crate::pins::reading::{Applied, StoredTool};
 use crate::pins::{Launch, PinStore};
 use crate::policy::{rule::FirstUse, rules_name};
-use crate::wire::counted;
+use crate::signing::change::Proof;
+use crate::wire::{Digest, counted};
 
 /// What calls were seen to ask about, by the server's name in rules.
 pub type SeenOf = BTreeMap<String, Seen>;
@@ -103,6 +104,26 @@ pub fn seen(places: &Places) -> Result<SeenOf, StoreError> {
     Ok(all)
 }
 
+/// What these lines settle: what is agreed to, and what is said of definitions.
+fn settles<'p>(page: &'p Page, lines: &[usize]) -> (Vec<&'p Agreement>, Vec<&'p Pinning>) {
+    let (mut agreed, mut words) = (Vec::new(), Vec::new());
+    for line in lines.iter().filter_map(|at| page.lines.get(*at)) {
+        match &line.offer {
+            Offer::Agree(one) => agreed.push(one),
+            Offer::Reads(one) => words.push(one),
+            Offer::Nothing | Offer::Agreed => {}
+        }
+    }
+    (agreed, words)
+}
+
+/// The digests that a signature on these lines covers.
+pub fn digests(page: &Page, lines: &[usize]) -> Vec<Digest> {
+    let (agreed, words) = settles(page, lines);
+    let words = words.into_iter().map(|one| one.agreement().digest(&page.fingerprint));
+    agreed.into_iter().map(|one| one.digest(&page.fingerprint)).chain(words).collect()
+}
+
 /// Agrees to these lines of a page; returns what was done, in words, and what was agreed to.
 /// Errors: it could not be recorded, and nothing was kept; or it could not be kept, and does not count.
 pub fn answer(
@@ -110,17 +131,11 @@ pub fn answer(
     places: &Places,
     page: &Page,
     lines: &[usize],
+    proof: &Proof,
     now: i64,
 ) -> Result<(String, Vec<Agreement>), AgreedError> {
     let Page { server, fingerprint, .. } = page;
-    let (mut these, mut words) = (Vec::<(&str, &str, &Agreement)>::new(), Vec::<&Pinning>::new());
-    for line in lines.iter().filter_map(|at| page.lines.get(*at)) {
-        match &line.offer {
-            Offer::Agree(one) => these.push((server, fingerprint, one)),
-            Offer::Reads(one) => words.push(one),
-            Offer::Nothing | Offer::Agreed => {}
-        }
-    }
+    let (these, words) = settles(page, lines);
     if !words.is_empty() {
         record_all(places, words.iter().map(|one| said(page, one, now)).collect())?;
     }
@@ -131,15 +146,18 @@ pub fn answer(
             Applied::Outdated => outdated += 1,
         }
     }
-    if !these.is_empty() {
-        agreed::agree(store, places, &these, now)?;
+    let said: Vec<Agreement> = words.iter().filter(|_| proof.is_signed()).map(|one| one.agreement()).collect();
+    let all: Vec<_> =
+        these.iter().copied().chain(&said).map(|one| (server.as_str(), fingerprint.as_str(), one)).collect();
+    if !all.is_empty() {
+        agreed::agree(store, places, &all, proof, now)?;
     }
     let lines = counted(these.len() + words.len() - outdated, "line");
     let mut says = format!("Agreed to {lines} of {server}.");
     if outdated > 0 {
         says.push_str(&format!(" {outdated} changed since and stay as they were."));
     }
-    Ok((says, these.into_iter().map(|(_, _, one)| one.clone()).collect()))
+    Ok((says, these.into_iter().cloned().collect()))
 }
 
 fn said(page: &Page, word: &Pinning, now: i64) -> Entry {

@@ -16,9 +16,12 @@ use rustix::fs::{CWD, Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
 use super::places::{PlaceError, Places, check_owner};
-use super::policy_file;
+use super::{policy_file, user};
+use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
+use crate::signing::grade::{Danger, Owner};
 use crate::signing::signers::{LONGEST, LineError, Signers};
-use crate::signing::{InForce, Level, Needs, Required, grade::Owner};
+use crate::signing::{InForce, Level, Needs, Required, signed::Evidence};
+use crate::wire::Digest;
 
 /// ssh-keygen, where the machine's policy names no other.
 const KEYGEN: &str = "/usr/bin/ssh-keygen";
@@ -99,6 +102,44 @@ pub fn level(places: &Places) -> Level {
 /// pass unasked what must be signed.
 pub fn changes_need(places: &Places) -> Needs {
     if Machine::of(places).asks.is_some() { Needs::Signature } else { Needs::Nothing }
+}
+
+/// What a word of an operator's takes that lets later calls pass: as much as the approval of such a call, by the machine's policy and
+/// the operator's own.
+pub fn word_needs(places: &Places, danger: Danger) -> Needs {
+    let own = policy_file::text_if_any(&places.policy_file()).ok().flatten();
+    let own = own.and_then(|text| policy_file::read(&text).ok()).map_or(Required::Never, |policy| policy.signed);
+    Machine::of(places).required.max(own).asks(danger)
+}
+
+/// What a signature over a change covers, made on this machine by this user.
+pub fn change(kind: ChangeKind, of: String, changes: Vec<Digest>) -> ChangeTerms {
+    ChangeTerms { changes, kind, machine: user::machine(), of, user: user::name() }
+}
+
+/// Checks the signature over a change by the lists in force.
+///
+/// # Errors
+/// Why it does not count.
+pub fn signed(places: &Places, evidence: &Evidence) -> Result<(SignedChange, InForce), String> {
+    let lists = load(places).map_err(|error| error.to_string())?.ok_or("there is no list of signers")?;
+    let signed = SignedChange::check(evidence.clone(), &lists.signers).map_err(|why| why.to_string())?;
+    Ok((signed, lists))
+}
+
+/// The proof that a change may be made now.
+///
+/// # Errors
+/// Why it may not.
+pub fn proof(
+    places: &Places,
+    needs: Needs,
+    evidence: Option<&Evidence>,
+    (terms, now): (&ChangeTerms, i64),
+) -> Result<Proof, String> {
+    let Some(evidence) = evidence else { return Proof::unsigned(needs) };
+    let (signed, lists) = signed(places, evidence)?;
+    Proof::signed(&signed, &lists, terms, now).map_err(|why| why.to_string())
 }
 
 /// Where the lists are, whether they exist or not.

@@ -13,7 +13,9 @@ use crate::home::{places::Places, signers};
 use crate::link::folder::{self, LinkError, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
-use crate::signing::{Attested, verdict::Evidence};
+use crate::signing::change::SignedChange;
+use crate::signing::signed::{Evidence, Refused, Signed};
+use crate::signing::{Attested, signers::Signers};
 
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
@@ -161,19 +163,24 @@ impl Consoles {
                 let word = |ticket, digest| OperatorWord { ticket, digest, operator: operator.clone() };
                 Some(match message {
                     FromConsole::Decide { ticket, digest, verdict, signed } => {
-                        Event::Decided(word(ticket, digest), verdict, self.attested(signed))
+                        Event::Decided(word(ticket, digest), verdict, self.checked(signed, Attested::check))
                     }
                     FromConsole::Edit { ticket, digest, arguments } => {
                         Event::Edited { word: word(ticket, digest), arguments }
                     }
                     FromConsole::Grant { ticket, digest, terms, signed } => {
-                        Event::Granted(word(ticket, digest), terms, self.attested(signed))
+                        Event::Granted(word(ticket, digest), terms, self.checked(signed, Attested::check))
                     }
-                    FromConsole::Pin { ticket, digest, word: says } => Event::Pinned(word(ticket, digest), says),
+                    FromConsole::Pin { ticket, digest, word: says, signed } => {
+                        Event::Pinned(word(ticket, digest), says, self.checked(signed, SignedChange::check))
+                    }
                     FromConsole::Look { ticket, digest } => Event::Looked { ticket, digest },
                     FromConsole::Extend { ticket, digest } => Event::Extended(word(ticket, digest)),
                     FromConsole::EndGrant { grant } => Event::GrantEnded { grant, operator },
-                    FromConsole::AcceptPolicy { file, digest } => Event::PolicyAccepted { file, digest, operator },
+                    FromConsole::AcceptPolicy { file, digest, signed } => {
+                        let signature = self.checked(signed, SignedChange::check);
+                        Event::PolicyAccepted { file, digest, operator, signature }
+                    }
                     FromConsole::Hello { .. } | FromConsole::Peek { .. } => return None,
                 })
             }
@@ -181,13 +188,17 @@ impl Consoles {
     }
 
     /// Verifies a signature against the signers as their files are now, so that a key revoked a moment ago no longer counts.
-    fn attested(&self, signed: Option<Evidence>) -> Signature {
+    fn checked<T>(
+        &self,
+        signed: Option<Evidence>,
+        check: fn(Evidence, &Signers) -> Result<Signed<T>, Refused>,
+    ) -> Signature<T> {
         let Some(evidence) = signed else { return Signature::None };
         match signers::load(&self.registration.places) {
             Err(error) => Signature::Unusable(error.to_string()),
             Ok(None) => Signature::Unusable("there is no list of signers".to_owned()),
-            Ok(Some(in_force)) => match Attested::check(evidence, &in_force.signers) {
-                Ok(attested) => Signature::Attested(Box::new(attested), Box::new(in_force)),
+            Ok(Some(in_force)) => match check(evidence, &in_force.signers) {
+                Ok(signed) => Signature::Attested(Box::new(signed), Box::new(in_force)),
                 Err(refused) => Signature::Unusable(refused.to_string()),
             },
         }

@@ -2,7 +2,7 @@
 //! operator's review elsewhere. Of what is agreed to, only what the log has a record of counts; a record may be on its way
 //! there, so one that is missing is looked for again before the operator is alarmed. Owns no judgement.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -13,9 +13,10 @@ use super::memory::give_back;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use super::{clock, notice};
-use crate::behavior::{Agreement, Agreements, Trust, agreed::day_of};
+use crate::behavior::{Agreement, Agreements, Trust, agreed::Backing};
 use crate::gate::data::event::{ConsoleId, Event};
 use crate::gate::data::pin::{PinUpdate, Pinning, Pins};
+use crate::home::{agreed::standings, places::Places};
 use crate::pins::agreed::{Kept, Proofs, Standing};
 use crate::pins::{Launch, PinStore, PinsError, Program, reading::Applied};
 use crate::wire::Digest;
@@ -33,10 +34,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 enum PinJob {
     Keep(Box<PinUpdate>),
     Pin(Pinning, ConsoleId),
-    Agree(Vec<Agreement>, ConsoleId),
+    Agree(Vec<Agreement>, Backing, ConsoleId),
     UseAgreed(Vec<Agreement>),
     NoteServer,
     Look,
+    /// What counts may have changed, with the policy or the lists of signers.
+    Weigh,
 }
 
 /// The loop's side. Dropping it waits, within `PATIENCE`, until everything is kept.
@@ -51,7 +54,7 @@ impl PinWriter {
     ///
     /// Returns the pins that the gate begins with. If none can be read, nothing is trusted, and every call asks.
     pub fn start(
-        (path, log): (PathBuf, PathBuf),
+        (places, log): (Places, PathBuf),
         launch: Launch,
         trust: Trust,
         watcher: Watcher,
@@ -61,11 +64,12 @@ impl PinWriter {
         let (end, ended) = mpsc::channel();
         let work = move || {
             let mut is_said = false;
-            let mut proving = Proving::new(log);
+            let path = places.pins_db();
+            let mut proving = Proving::new(places, log);
             loop {
                 match patiently(|| read(&path, &launch, &mut proving)) {
                     Ok((store, pins, program)) => {
-                        let told = (pins.agreed.clone(), Vec::new());
+                        let told = (pins.agreed.clone(), pins.signed.clone(), Vec::new());
                         to_loop.tell(remembered(pins));
                         let generation = store.generation().ok();
                         let book = Book { path, store: Some(store), used: Instant::now(), generation, stamp: None };
@@ -110,8 +114,8 @@ impl PinWriter {
     }
 
     /// Keeps what an operator agreed to, which the log has. `false` if nothing can be kept.
-    pub fn agree(&self, agreed: Vec<Agreement>, console: ConsoleId) -> bool {
-        self.send(PinJob::Agree(agreed, console))
+    pub fn agree(&self, agreed: Vec<Agreement>, backing: Backing, console: ConsoleId) -> bool {
+        self.send(PinJob::Agree(agreed, backing, console))
     }
 
     /// Notes that these agreements were used today. Never waits.
@@ -124,6 +128,12 @@ impl PinWriter {
     pub fn look(&self) {
         // A thread that has ended has said why.
         let _ = self.send(PinJob::Look);
+    }
+
+    /// Has the thread look again at what counts of what was agreed to.
+    pub fn weigh(&self) {
+        // A thread that has ended has said why.
+        let _ = self.send(PinJob::Weigh);
     }
 
     fn send(&self, job: PinJob) -> bool {
@@ -179,8 +189,11 @@ struct Writer {
     to_loop: ToLoop,
     proving: Proving,
     /// What was agreed to when the gate was told last, and what had no record.
-    told: (Agreements, Vec<String>),
+    told: Told,
 }
+
+/// What counts, what of it is signed, and what does not count.
+type Told = (Agreements, Agreements, Vec<String>);
 
 impl Writer {
     fn work(mut self, inbox: &Receiver<PinJob>) {
@@ -222,9 +235,9 @@ impl Writer {
                         self.to_loop.tell(FromThreads::Refused { console, why });
                     }
                 },
-                PinJob::Agree(agreed, console) => {
+                PinJob::Agree(agreed, backing, console) => {
                     let fingerprint = self.launch.fingerprint.to_string();
-                    self.proving.recorded(&fingerprint, &agreed);
+                    self.proving.recorded(&fingerprint, &agreed, backing);
                     let kept = patiently(|| self.book.open()?.agree(&fingerprint, &agreed, clock::wall_ms()));
                     match kept.and_then(|()| self.load()) {
                         // The gate may have got other pins since, without this.
@@ -244,6 +257,10 @@ impl Writer {
                     }
                 }
                 PinJob::NoteServer => self.note_server(),
+                PinJob::Weigh => {
+                    self.proving.again = Some(Instant::now());
+                    self.look();
+                }
                 PinJob::Look => {
                     self.look();
                     (looked, look_at) = (Instant::now(), None);
@@ -272,10 +289,10 @@ impl Writer {
     fn load(&mut self) -> Result<Pins, PinsError> {
         let mut pins = self.book.open()?.load(&self.launch, &self.program)?;
         patiently(|| self.proving.fill(self.book.open()?, &mut pins))?;
-        for one in pins.unproven.iter().filter(|one| !self.told.1.contains(one)) {
+        for one in pins.unproven.iter().filter(|one| !self.told.2.contains(one)) {
             notice::say(&format!("ALARM: an agreement without its record: {one}"));
         }
-        self.told = (pins.agreed.clone(), pins.unproven.clone());
+        self.told = (pins.agreed.clone(), pins.signed.clone(), pins.unproven.clone());
         Ok(pins)
     }
 
@@ -365,21 +382,22 @@ const NAMED: usize = 20;
 
 /// What one wrapper knows of the records of agreements.
 pub(super) struct Proving {
+    places: Places,
     log: PathBuf,
     /// Those whose record this wrapper has written: it may not be in the log yet.
-    ours: HashSet<Digest>,
+    ours: HashMap<Digest, Backing>,
     missing: HashMap<Digest, Instant>,
     pub(super) again: Option<Instant>,
 }
 
 impl Proving {
-    pub(super) fn new(log: PathBuf) -> Self {
-        Self { log, ours: HashSet::new(), missing: HashMap::new(), again: None }
+    pub(super) fn new(places: Places, log: PathBuf) -> Self {
+        Self { places, log, ours: HashMap::new(), missing: HashMap::new(), again: None }
     }
 
     /// This wrapper's own log has the record of these.
-    pub(super) fn recorded(&mut self, fingerprint: &str, agreed: &[Agreement]) {
-        self.ours.extend(agreed.iter().map(|one| one.digest(fingerprint)));
+    pub(super) fn recorded(&mut self, fingerprint: &str, agreed: &[Agreement], backing: Backing) {
+        self.ours.extend(agreed.iter().map(|one| (one.digest(fingerprint), backing)));
     }
 
     /// Fills in what is agreed to, what has lapsed, and what has no record. Removes what has lapsed.
@@ -390,18 +408,21 @@ impl Proving {
             self.missing.clear();
             return Ok(());
         }
-        let (now, today) = (Instant::now(), day_of(clock::wall_ms()));
+        let now = Instant::now();
         let proofs = Proofs::open_as_is(&self.log);
         let (mut lapsed, mut unproven) = (Vec::new(), Vec::new());
-        let standings = proofs.standings(&kept, today);
+        let standings = standings(&proofs, &kept, &self.places, clock::wall_ms());
         for (one, standing) in kept.into_iter().zip(standings) {
-            match standing {
-                Standing::Proven => _ = pins.agreed.insert(one.agreement),
-                Standing::Unproven if proofs.trouble().is_none() && self.ours.contains(&one.digest()) => {
+            let ours = self.ours.get(&one.digest()).filter(|_| proofs.trouble().is_none());
+            match (standing, ours) {
+                (Standing::Proven(backing), _) | (Standing::Unproven, Some(&backing)) => {
+                    if backing == Backing::Signed {
+                        pins.signed.insert(one.agreement.clone());
+                    }
                     pins.agreed.insert(one.agreement);
                 }
-                Standing::Lapsed => lapsed.push(one),
-                Standing::Unproven | Standing::TakenBack => unproven.push(one),
+                (Standing::Lapsed, _) => lapsed.push(one),
+                (Standing::Unproven | Standing::TakenBack | Standing::Unsigned, _) => unproven.push((one, standing)),
             }
         }
         let removed = store.disagree(&lapsed.iter().map(Kept::digest).collect::<Vec<_>>())?;
@@ -412,9 +433,9 @@ impl Proving {
         Ok(())
     }
 
-    fn alarm(&mut self, now: Instant, unproven: &[Kept], pins: &mut Pins, proofs: &Proofs) {
+    fn alarm(&mut self, now: Instant, unproven: &[(Kept, Standing)], pins: &mut Pins, proofs: &Proofs) {
         let before = std::mem::take(&mut self.missing);
-        for one in unproven {
+        for (one, standing) in unproven {
             let since = *before.get(&one.digest()).unwrap_or(&now);
             self.missing.insert(one.digest(), since);
             let missing = now.saturating_duration_since(since);
@@ -423,15 +444,19 @@ impl Proving {
                 self.again = Some(self.again.map_or(next, |again| again.min(next)));
             }
             if missing >= ALARM_AFTER && pins.unproven.len() < NAMED {
-                pins.unproven.push(named(one, proofs));
+                pins.unproven.push(named(one, *standing, proofs));
             }
         }
     }
 }
 
-fn named(one: &Kept, proofs: &Proofs) -> String {
+fn named(one: &Kept, standing: Standing, proofs: &Proofs) -> String {
     let of = if one.agreement.tool.is_empty() { String::new() } else { format!("{}: ", one.agreement.tool) };
-    let why = proofs.trouble().map(|error| format!(" ({error})")).unwrap_or_default();
+    let why = match (proofs.trouble(), standing) {
+        (Some(error), _) => format!(" ({error})"),
+        (None, Standing::Unsigned) => " (the policy asks for a signature, and none on it counts)".to_owned(),
+        (None, _) => String::new(),
+    };
     format!("{of}{}{why}", one.agreement.says())
 }
 

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::mpsc::{self, Sender};
 use std::thread::Builder;
 
+use super::clock;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use crate::gate::data::event::ConsoleId;
 use crate::home::layers::Layers;
+use crate::signing::signed::Evidence;
 use crate::wire::digest::Digest;
 
 /// What to accept: the text of this file, if it still has this digest.
@@ -15,6 +17,7 @@ use crate::wire::digest::Digest;
 pub struct Accept {
     pub file: String,
     pub digest: Digest,
+    pub signed: Option<Evidence>,
     pub console: ConsoleId,
 }
 
@@ -79,8 +82,8 @@ impl Reload {
 
 impl Reader {
     fn work(&mut self, job: Job) {
-        if let Job::Accept(Accept { file, digest, console }) = job
-            && let Err(why) = self.layers.accept(Path::new(&file), digest, None)
+        if let Job::Accept(Accept { file, digest, signed, console }) = job
+            && let Err(why) = self.layers.accept(Path::new(&file), digest, signed.as_ref(), clock::wall_ms())
         {
             self.to_loop.tell(FromThreads::Refused { console, why: why.to_string() });
         }

@@ -159,7 +159,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         let launch = name::launch(&settings.name, &command);
         let pins_watcher = watch.watcher(Files::Pins);
         let (pins, pin_writer) =
-            PinWriter::start((places.pins_db(), log), launch, settings.trust, pins_watcher, to_loop.clone());
+            PinWriter::start((places.clone(), log), launch, settings.trust, pins_watcher, to_loop.clone());
         (pins, Some(pin_writer))
     } else {
         // Without a state folder no call runs, whatever its tool.

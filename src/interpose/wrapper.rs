@@ -264,8 +264,8 @@ impl Wrapper {
                 self.consoles.broadcast(&FromWrapper::Settled(settled));
             }
             Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
-            Effect::AcceptPolicy { file, digest, console } => {
-                if !self.reload.accept(Accept { file, digest, console }) {
+            Effect::AcceptPolicy { file, digest, signed, console } => {
+                if !self.reload.accept(Accept { file, digest, signed, console }) {
                     let why = "the policy cannot be read again now: look at the limit on processes (ulimit -u), and try again";
                     self.refuse(console, String::new(), why.to_owned());
                 }
@@ -276,8 +276,9 @@ impl Wrapper {
                 runner::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
             Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
-            Effect::Agree { agreed, console } => {
-                let is_kept = self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.agree(agreed, console));
+            Effect::Agree { agreed, backing, console } => {
+                let is_kept =
+                    self.pin_writer.as_ref().is_some_and(|pin_writer| pin_writer.agree(agreed, backing, console));
                 if !is_kept {
                     let why = "what is remembered of this server cannot be written, so this is asked about again";
                     self.refuse(console, String::new(), why.to_owned());
@@ -412,8 +413,13 @@ impl Wrapper {
 
     /// Has the threads look at files that may have changed.
     pub(super) fn look_at_files(&mut self, now: Now) {
-        if self.watch.is_due(now.mono, Files::Policy) && !self.reload.look() {
-            self.watch.again(now.mono, Files::Policy);
+        if self.watch.is_due(now.mono, Files::Policy) {
+            if !self.reload.look() {
+                self.watch.again(now.mono, Files::Policy);
+            }
+            if let Some(pin_writer) = &self.pin_writer {
+                pin_writer.weigh();
+            }
         }
         if self.watch.is_due(now.mono, Files::Pins)
             && let Some(pin_writer) = &self.pin_writer

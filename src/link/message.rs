@@ -9,7 +9,7 @@ pub use crate::gate::data::report::{
 };
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::gate::{data::event::ConsoleId, data::snapshot::Snapshot};
-use crate::signing::verdict::Evidence;
+use crate::signing::signed::Evidence;
 use crate::wire::Digest;
 
 /// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.
@@ -129,8 +129,14 @@ pub enum FromConsole {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signed: Option<Evidence>,
     },
-    /// The operator says what the tool of exactly these bytes is, as its card offered it.
-    Pin { ticket: String, digest: Digest, word: ToolWord },
+    /// The operator says what the tool of exactly these bytes is, as its card offered it; signed where its card asks for that.
+    Pin {
+        ticket: String,
+        digest: Digest,
+        word: ToolWord,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signed: Option<Evidence>,
+    },
     /// These bytes are on screen: what they would touch is looked at again, and the card comes back if that changed.
     Look { ticket: String, digest: Digest },
     /// The operator needs more time for exactly these bytes.
@@ -138,7 +144,12 @@ pub enum FromConsole {
     /// The operator ended a grant, by its id.
     EndGrant { grant: String },
     /// The operator accepted a changed policy file, exactly as a status showed it under `pending`.
-    AcceptPolicy { file: String, digest: Digest },
+    AcceptPolicy {
+        file: String,
+        digest: Digest,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signed: Option<Evidence>,
+    },
 }
 
 /// What happens on the link. Names and words of wrappers are foreign text.

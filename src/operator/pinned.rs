@@ -78,6 +78,8 @@ pub enum ToolReview {
     Accepted,
     Refused,
     Is(Mutability),
+    /// In full; `None` takes back what was said.
+    Pinned(Option<Identity>),
     /// The last word is undone: the pin is again as it was before.
     TakenBack(Pin),
 }

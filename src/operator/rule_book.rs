@@ -18,7 +18,8 @@ use crate::policy::lint::lint;
 use crate::policy::maker::id_for;
 use crate::policy::parse;
 use crate::policy::rule::{Decision, Layer, Pending, Policy, Rule};
-use crate::signing::grade::Needs;
+use crate::signing::change::Proof;
+use crate::signing::signed::Evidence;
 
 /// Where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {
@@ -127,18 +128,15 @@ fn layers(places: &Places, layer: Layer, file: &Path) -> Layers {
 }
 
 /// Accepts a change that waits, without a server to send it to, and records who did.
-pub fn accept(places: &Places, one: &Pending, now: i64) -> Result<String, String> {
-    if one.needs == Needs::Signature {
-        return Err("it needs your signature, which `mcp-approve rules accept` asks for".to_owned());
-    }
+fn accept(places: &Places, one: &Pending, signed: Option<&Evidence>, now: i64) -> Result<String, String> {
     let file = Path::new(&one.file);
-    layers(places, one.layer, file).accept(file, one.digest, None).map_err(|error| error.to_string())?;
-    record_acceptance(one, places, now, "in the console");
+    let accepted = layers(places, one.layer, file).accept(file, one.digest, signed, now);
+    record_acceptance(one, places, now, "in the console", &accepted.map_err(|error| error.to_string())?);
     Ok(format!("Accepted: {}.", one.file))
 }
 
 /// Records who accepted what, and where. An acceptance that cannot be logged still counts: without a log no call runs anyway.
-pub fn record_acceptance(one: &Pending, places: &Places, now: i64, place: &str) {
+pub fn record_acceptance(one: &Pending, places: &Places, now: i64, place: &str, proof: &Proof) {
     let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules accept".into());
     entry.policy = Some(one.digest);
     let entry = entry
@@ -146,7 +144,8 @@ pub fn record_acceptance(one: &Pending, places: &Places, now: i64, place: &str) 
         .with("operator", format!("{} ({place})", user::name()))
         .with("file", one.file.as_str())
         .with("text", one.digest.to_string())
-        .with("loosens", one.loosens.clone());
+        .with("loosens", one.loosens.clone())
+        .proven(proof);
     if let Err(error) = agreed::record(places, entry) {
         tracing::warn!(%error, "an acceptance was not recorded");
     }
@@ -207,11 +206,11 @@ pub fn text(places: &Places, id: &str) -> Result<String, String> {
 }
 
 /// What only tightens holds at once; what loosens waits to be accepted, so a forged note of an undo opens nothing.
-pub fn change(places: &Places, wanted: &RuleChange, now: i64) -> Result<String, String> {
+pub fn change(places: &Places, wanted: &RuleChange, signed: Option<&Evidence>, now: i64) -> Result<String, String> {
     let place = PolicyPlace::own(places);
     let file = file(&place, places);
     let done = match wanted {
-        RuleChange::Accept(pending) => return accept(places, pending, now),
+        RuleChange::Accept(pending) => return accept(places, pending, signed, now),
         RuleChange::Remove { file: other, .. }
         | RuleChange::Replace { file: other, .. }
         | RuleChange::Switch { file: other, .. }

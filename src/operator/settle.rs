@@ -1,12 +1,20 @@
-//! Settles what the operator decides about tools and programs, as `tools review` does: recorded first, then kept.
+//! Settles what the operator decides about tools and programs, for console and command line: signed where the policy wants that,
+//! recorded, then kept.
 
+use crate::behavior::agreed::{Agreement, What};
+use crate::behavior::identity::Identity;
+use crate::behavior::taxonomy::Mutability;
 use crate::home::agreed::{self, AgreedError, RecordError, record};
 use crate::home::places::Places;
+use crate::home::signers::{proof, word_needs};
 use crate::home::{pages, user};
 use crate::operator::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
 use crate::pins::page::Page;
 use crate::pins::reading::{self, Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
+use crate::signing::change::{ChangeTerms, Proof, review};
+use crate::signing::grade::{Danger, Needs};
+use crate::signing::signed::Evidence;
 use crate::wire::digest::Digest;
 
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +27,8 @@ pub enum SettleError {
     Agreed(#[from] AgreedError),
     #[error("it changed again since it was shown; review it again")]
     Outdated,
+    #[error("nothing was changed: {0}; `mcp-approve help signing`")]
+    Unsigned(String),
 }
 
 /// The folders it is settled in, and the time (milliseconds since 1970, UTC).
@@ -27,26 +37,137 @@ pub struct Settlement<'p> {
     pub now: i64,
 }
 
-impl Settlement<'_> {
-    pub fn of(&self, review: &PinReview) -> Result<ReviewDone, SettleError> {
-        let store = &mut PinStore::open(&self.places.pins_db())?;
-        match review {
-            PinReview::Tools(words) => self.tools(store, words),
-            PinReview::Program { fingerprint, server, program, word } => {
-                self.program(store, (fingerprint, server, program), word)
+/// What is said of a server's tool or program: what its record says, and how much it loosens.
+struct Word<'s> {
+    server: &'s Server,
+    tool: Option<&'s StoredTool>,
+    what: String,
+    /// What a definition is said to be from now on.
+    says: Option<Identity>,
+    loosens: Option<Danger>,
+}
+
+impl<'s> Word<'s> {
+    fn on_tool(known: &'s StoredTool, word: &ToolReview) -> Self {
+        let is = known.behavior.identity;
+        let pinned = |says: Identity| {
+            // To say it of what looks like a read takes less than to say it of what looks like a change.
+            let loosens = match (says.mutability, word) {
+                (Mutability::Mutates, _) => None,
+                (Mutability::Pure, ToolReview::Is(_)) if is.mutability == Mutability::Pure => Some(Danger::Plain),
+                (Mutability::Pure, _) => Some(Danger::Dangerous),
+            };
+            (format!("pinned as {says}"), Some(says), loosens)
+        };
+        let told = |what: &str, loosens: bool| (what.to_owned(), None, loosens.then_some(Danger::Dangerous));
+        let (what, says, loosens) = match word {
+            ToolReview::Accepted => told("accepted the definition", true),
+            ToolReview::Refused => told("refused the definition", false),
+            ToolReview::Is(says) => pinned(is.with_mutability(*says)),
+            ToolReview::Pinned(Some(says)) => pinned(*says),
+            ToolReview::Pinned(None) => told("pin taken back", true),
+            ToolReview::TakenBack(former) => {
+                told("took the last review of the definition back", former.trusted == Some(known.pin.latest))
             }
-            PinReview::Page(page, lines) => self.page(store, page, lines),
+        };
+        Self { server: &known.server, tool: Some(known), what, says, loosens }
+    }
+
+    fn on_program(server: &'s Server, word: &ProgramReview) -> Self {
+        let (what, trusts) = match word {
+            ProgramReview::Accepted => ("accepted the server's program and command", true),
+            ProgramReview::TakenBack(trusted) => {
+                ("took the last review of the server's program back", trusted.as_ref() == Some(&server.program))
+            }
+        };
+        Self { server, tool: None, what: what.to_owned(), says: None, loosens: trusts.then_some(Danger::Dangerous) }
+    }
+
+    /// What a definition is said to be, as something agreed to.
+    fn agreement(&self) -> Option<Agreement> {
+        let known = self.tool?;
+        Some(Agreement::of_definition(&known.tool.name, &known.pin.latest, self.says?))
+    }
+
+    /// What a signature on it covers.
+    fn digest(&self) -> Digest {
+        let (of, program) = (&self.server.fingerprint, || Digest::of(self.server.program.as_bytes()));
+        match (self.agreement(), self.tool) {
+            (Some(agreement), _) => agreement.digest(of),
+            (None, Some(known)) => review(of, &known.tool.name, &known.pin.latest, &self.what),
+            (None, None) => review(of, "", &program(), &self.what),
+        }
+    }
+}
+
+impl Settlement<'_> {
+    /// What the operator's signature must cover; `None` where it needs none.
+    pub fn to_sign(&self, review: &PinReview) -> Result<Option<ChangeTerms>, SettleError> {
+        let (needs, terms) = self.terms(&self.open()?, review)?;
+        Ok((needs == Needs::Signature).then_some(terms))
+    }
+
+    /// Settles what the operator has read, once that is recorded.
+    pub fn of(&self, review: &PinReview, signed: Option<&Evidence>) -> Result<ReviewDone, SettleError> {
+        let store = &mut self.open()?;
+        let (needs, terms) = self.terms(store, review)?;
+        let proof = proof(self.places, needs, signed, (&terms, self.now)).map_err(SettleError::Unsigned)?;
+        match review {
+            PinReview::Tools(words) => self.tools(store, words, &proof),
+            PinReview::Program { fingerprint, server, program, word } => {
+                self.program(store, (fingerprint, server, program), word, &proof)
+            }
+            PinReview::Page(page, lines) => self.page(store, page, lines, &proof),
             PinReview::Forget(digests) => self.forget(store, digests),
         }
     }
 
-    fn record(&self, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), SettleError> {
-        let entry = reading::entry(self.now, server, tool, what, &user::name());
-        Ok(record(self.places, entry)?)
+    fn open(&self) -> Result<PinStore, SettleError> {
+        Ok(PinStore::open(&self.places.pins_db())?)
     }
 
-    fn page(&self, store: &mut PinStore, page: &Page, lines: &[usize]) -> Result<ReviewDone, SettleError> {
-        let (says, agreed) = pages::answer(store, self.places, page, lines, self.now)?;
+    /// What it takes, and what a signature would cover.
+    fn terms(&self, store: &PinStore, review: &PinReview) -> Result<(Needs, ChangeTerms), SettleError> {
+        let mut loosens: Vec<(Danger, Digest)> = Vec::new();
+        let mut add = |word: &Word<'_>| loosens.extend(word.loosens.map(|danger| (danger, word.digest())));
+        match review {
+            PinReview::Tools(words) => {
+                let all = store.tools()?;
+                for (known, word) in words.iter().filter_map(|(shown, word)| Some((found(&all, shown)?, word))) {
+                    add(&Word::on_tool(known, word));
+                }
+            }
+            PinReview::Program { fingerprint, server, program, word } => {
+                add(&Word::on_program(&same(store, (fingerprint, server, program))?, word));
+            }
+            PinReview::Page(page, lines) => {
+                loosens.extend(pages::digests(page, lines).into_iter().map(|digest| (Danger::Plain, digest)));
+            }
+            PinReview::Forget(_) => {}
+        }
+        let needs = |(danger, _): &(Danger, Digest)| word_needs(self.places, *danger) == Needs::Signature;
+        let needs = if loosens.iter().any(needs) { Needs::Signature } else { Needs::Nothing };
+        Ok((needs, agreed::change(loosens.into_iter().map(|(_, digest)| digest).collect())))
+    }
+
+    fn record(&self, word: &Word<'_>, proof: &Proof) -> Result<(), SettleError> {
+        let mut entry = reading::entry(self.now, word.server, word.tool, &word.what, &user::name());
+        if word.tool.is_none() {
+            entry = entry.with("program", Digest::of(word.server.program.as_bytes()));
+        }
+        // What a definition is said to be has its signature where it counts: with what is agreed to.
+        let is_here = word.loosens.is_some() && word.says.is_none();
+        Ok(record(self.places, if is_here { entry.proven(proof) } else { entry })?)
+    }
+
+    fn page(
+        &self,
+        store: &mut PinStore,
+        page: &Page,
+        lines: &[usize],
+        proof: &Proof,
+    ) -> Result<ReviewDone, SettleError> {
+        let (says, agreed) = pages::answer(store, self.places, page, lines, proof, self.now)?;
         let digests: Vec<Digest> = agreed.iter().map(|one| one.digest(&page.fingerprint)).collect();
         // What was said of a definition is taken back on Tools.
         let undo = (digests.len() == lines.len()).then_some(PinReview::Forget(digests));
@@ -67,17 +188,17 @@ impl Settlement<'_> {
     }
 
     /// Settles each of these; those that changed since they were shown are left as they are, and counted.
-    fn tools(&self, store: &mut PinStore, words: &[(Shown, ToolReview)]) -> Result<ReviewDone, SettleError> {
+    fn tools(
+        &self,
+        store: &mut PinStore,
+        words: &[(Shown, ToolReview)],
+        proof: &Proof,
+    ) -> Result<ReviewDone, SettleError> {
         let all = store.tools()?;
         let (mut done, mut outdated, mut undo) = (Vec::new(), 0, Vec::new());
         for (shown, word) in words {
-            let same = |known: &&StoredTool| {
-                known.server.fingerprint == shown.fingerprint
-                    && known.tool.name == shown.tool
-                    && known.pin.latest == shown.latest
-            };
-            let settled = match all.iter().find(same) {
-                Some(known) => self.tool(store, known, word)?.map(|says| (says, known)),
+            let settled = match found(&all, shown) {
+                Some(known) => self.tool(store, known, word, proof)?.map(|says| (says, known)),
                 None => None,
             };
             let Some((says, known)) = settled else {
@@ -101,25 +222,38 @@ impl Settlement<'_> {
     }
 
     /// What was done; `None` where the definition changed since it was shown.
-    fn tool(&self, store: &mut PinStore, known: &StoredTool, word: &ToolReview) -> Result<Option<String>, SettleError> {
-        let record = |what: &str| self.record(&known.server, Some(known), what);
+    fn tool(
+        &self,
+        store: &mut PinStore,
+        known: &StoredTool,
+        word: &ToolReview,
+        proof: &Proof,
+    ) -> Result<Option<String>, SettleError> {
         let name = format!("{} of {}", known.tool.name, known.server.name);
+        let on_tool = Word::on_tool(known, word);
+        self.record(&on_tool, proof)?;
+        let of = (&*known.server.name, &*known.server.fingerprint);
+        // What was said of it before with a signature holds no more.
+        let mut former = agreed::all(store, self.places, self.now)?;
+        former.retain(|one| one.kept.agreement.what == What::Definition && one.concerns(of.1, Some(&known.tool.name)));
+        if !former.is_empty() {
+            agreed::take_back(store, self.places, &former.iter().collect::<Vec<_>>(), self.now)?;
+        }
+        if let Some(said) = on_tool.agreement().filter(|_| on_tool.loosens.is_some() && proof.is_signed()) {
+            agreed::agree(store, self.places, &[(of.0, of.1, &said)], proof, self.now)?;
+        }
         let (settled, says) = match word {
             ToolReview::Accepted => {
-                record("accepted the definition")?;
                 (store.accept(known)?, format!("Accepted: this definition of {name} is trusted from now on."))
             }
-            ToolReview::Refused => {
-                record("refused the definition")?;
-                (store.refuse(known)?, format!("Refused: calls of {name} are denied."))
-            }
+            ToolReview::Refused => (store.refuse(known)?, format!("Refused: calls of {name} are denied.")),
             ToolReview::Is(mutability) => {
                 let word = known.behavior.identity.with_mutability(*mutability);
-                record(&format!("pinned as {word}"))?;
                 (store.pin(known, word)?, format!("Remembered: {name} is {}.", mutability.word()))
             }
+            ToolReview::Pinned(Some(says)) => (store.pin(known, *says)?, format!("Remembered: {name} is {says}.")),
+            ToolReview::Pinned(None) => (store.unpin(known)?, format!("Taken back: what was said of {name}.")),
             ToolReview::TakenBack(former) => {
-                record("took the last review of the definition back")?;
                 (store.put_back(known, former)?, format!("Taken back: the review of {name}."))
             }
         };
@@ -131,18 +265,17 @@ impl Settlement<'_> {
         store: &mut PinStore,
         shown: (&str, &str, &str),
         word: &ProgramReview,
+        proof: &Proof,
     ) -> Result<ReviewDone, SettleError> {
-        let same = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
-        let server = store.servers()?.into_iter().find(same).ok_or(SettleError::Outdated)?;
+        let server = same(store, shown)?;
         let name = &server.name;
+        self.record(&Word::on_program(&server, word), proof)?;
         let (settled, says, undo) = match word {
             ProgramReview::TakenBack(trusted) => {
-                self.record(&server, None, "took the last review of the server's program back")?;
                 let says = format!("Taken back: the review of the program of {name}.");
                 (store.put_back_server(&server, trusted.as_deref())?, says, None)
             }
             ProgramReview::Accepted => {
-                self.record(&server, None, "accepted the server's program and command")?;
                 let says = format!("Accepted: the program of {name} is trusted, and its allow rules apply again.");
                 let Server { fingerprint, program, trusted, .. } = server.clone();
                 let word = ProgramReview::TakenBack(trusted);
@@ -155,4 +288,17 @@ impl Settlement<'_> {
             reading::Applied::Outdated => Err(SettleError::Outdated),
         }
     }
+}
+
+/// The definition that was shown, if it is still the latest.
+fn found<'t>(all: &'t [StoredTool], shown: &Shown) -> Option<&'t StoredTool> {
+    let is_it =
+        |known: &&StoredTool| (&known.server.fingerprint, &known.tool.name) == (&shown.fingerprint, &shown.tool);
+    all.iter().find(is_it).filter(|known| known.pin.latest == shown.latest)
+}
+
+/// The server whose program was shown, if that is still the same.
+fn same(store: &PinStore, shown: (&str, &str, &str)) -> Result<Server, SettleError> {
+    let is_it = |one: &Server| (&*one.fingerprint, &*one.name, &*one.program) == shown;
+    store.servers()?.into_iter().find(is_it).ok_or(SettleError::Outdated)
 }

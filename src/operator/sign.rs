@@ -11,15 +11,21 @@ use super::Sources;
 use crate::audit::store::noted::{self, Noted};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::data::terms::GrantTerms;
+use crate::home::layers::Layers;
 use crate::home::places::Places;
 use crate::home::signers::{self, keygen};
 use crate::home::user;
-use crate::signing::change::{self, Change, ChangeTerms};
+pub use crate::signing::change::ChangeTerms;
+pub use crate::signing::change::NAMESPACE as CHANGES;
+use crate::signing::change::{self, Change};
+use crate::signing::grade::Needs;
+pub use crate::signing::signed::Evidence;
 use crate::signing::signers::{Entry, EntryKey, InForce};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
-use crate::signing::statement::{CardTerms, LogHead, NAMESPACE, Statement, VERSION};
-pub use crate::signing::verdict::Evidence;
+pub use crate::signing::statement::NAMESPACE;
+use crate::signing::statement::{CardTerms, LogHead, Statement, VERSION};
 use crate::text::plain::visible;
+use crate::wire::digest::Digest;
 
 /// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.
 const ENVIRONMENT: [&str; 6] = ["SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM"];
@@ -90,10 +96,6 @@ impl fmt::Display for OwnKey {
     }
 }
 
-pub fn verdict_keys(places: &Places, at: i64) -> Result<Vec<OwnKey>, String> {
-    keys(places, NAMESPACE, at)
-}
-
 /// The keys that the operator may sign with at a moment; or why there is none.
 pub fn keys(places: &Places, namespace: &str, at: i64) -> Result<Vec<OwnKey>, String> {
     let in_force = signers::load(places).map_err(|error| format!("{error}: {}", error.hint()))?;
@@ -129,9 +131,15 @@ pub fn approval(
     Some(ToSign { key, statement: statement.to_json(), namespace: NAMESPACE })
 }
 
+/// A change of what lets calls pass, or of the log, to be signed with a key.
 pub fn change(change: ChangeTerms, time: i64, key: OwnKey) -> ToSign {
     let statement = Change::new(change, key.signer.clone(), time).to_json();
     ToSign { key, statement, namespace: change::NAMESPACE }
+}
+
+/// What a signature on the acceptance of a policy's text covers; `None` where it needs none.
+pub fn acceptance(places: &Places, file: &str, text: Digest) -> Option<ChangeTerms> {
+    (signers::changes_need(places) == Needs::Signature).then(|| Layers::change(Path::new(file), text))
 }
 
 /// A text in the namespace of verdicts, to be signed with a key for a try.

@@ -5,9 +5,9 @@ use std::path::Path;
 use rusqlite::Row;
 
 use super::store::{PinStore, PinsError};
-use crate::audit::agreed::Says;
+use crate::audit::agreed::{Latest, Says};
 use crate::audit::store::{Reader, StoreError};
-use crate::behavior::agreed::{Agreement, What, day_of, has_lapsed};
+use crate::behavior::agreed::{Agreement, Backing, What, day_of, has_lapsed};
 use crate::wire::digest::Digest;
 
 /// One agreement as it was kept. It counts only with its record in the log.
@@ -103,7 +103,10 @@ fn kept(row: &Row<'_>) -> rusqlite::Result<Option<Kept>> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    Proven,
+    /// The log has a record of it: with a signature that counts, or without one.
+    Proven(Backing),
+    /// The log has a record of it, and the policy wants a signature that this one lacks.
+    Unsigned,
     Lapsed,
     TakenBack,
     Unproven,
@@ -129,17 +132,22 @@ impl Proofs {
         self.0.as_ref().err()
     }
 
-    /// Whether each counts on this day (days since 1970, UTC).
-    pub fn standings(&self, kept: &[Kept], today: i64) -> Vec<Standing> {
+    /// Whether each counts on this day (days since 1970, UTC); `is_good` says whether its record has a signature that covers it
+    /// and counts.
+    pub fn standings(&self, kept: &[Kept], today: i64, is_good: impl Fn(&Kept, &Latest) -> bool) -> Vec<Standing> {
         let digests: Vec<_> = kept.iter().map(Kept::digest).collect();
         let says = match &self.0 {
             Ok(Some(reader)) => reader.agreed(&digests).unwrap_or_default(),
             Ok(None) | Err(_) => Vec::new(),
         };
-        let standing = |(at, kept): (usize, &Kept)| match says.get(at).copied().flatten() {
-            Some(Says::Agreed) if has_lapsed(kept.used, today) => Standing::Lapsed,
-            Some(Says::Agreed) => Standing::Proven,
-            Some(Says::TakenBack) => Standing::TakenBack,
+        // What was said of a definition holds until it changes.
+        let lapses = |kept: &Kept| kept.agreement.what != What::Definition && has_lapsed(kept.used, today);
+        let standing = |(at, kept): (usize, &Kept)| match says.get(at).and_then(Option::as_ref) {
+            Some(Latest { says: Says::Agreed, .. }) if lapses(kept) => Standing::Lapsed,
+            Some(latest @ Latest { says: Says::Agreed, .. }) => {
+                Standing::Proven(if is_good(kept, latest) { Backing::Signed } else { Backing::Recorded })
+            }
+            Some(Latest { says: Says::TakenBack, .. }) => Standing::TakenBack,
             None => Standing::Unproven,
         };
         kept.iter().enumerate().map(standing).collect()

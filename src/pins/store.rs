@@ -236,6 +236,7 @@ impl PinStore {
                 arrival: PinsArrival::Here,
                 // What is agreed to counts only with its record, which is not kept here.
                 agreed: Agreements::default(),
+                signed: Agreements::default(),
                 unproven: Vec::new(),
                 lapsed: Vec::new(),
             })

@@ -1,12 +1,14 @@
 //! Verdicts with an SSH signature: what is signed, who may sign, whether it is good. Pure: time, chance and files come in.
 //!
-//! [`verdict::SignedVerdict`] is the proof of a verdict, [`change::check`] that of an accepted policy. It is made only of statement, signature, allowed signers and the card that waits.
+//! [`verdict::SignedVerdict`] is the proof of a verdict, made only of statement, signature, allowed signers and the card that waits;
+//! [`change::Proof`] is that of everything else that an operator signs.
 
 #![warn(clippy::wildcard_enum_match_arm, clippy::indexing_slicing)]
 
 pub mod change;
 pub mod grade;
 pub mod level;
+pub mod signed;
 pub mod signers;
 pub mod sshsig;
 pub mod statement;

@@ -12,7 +12,8 @@ use crate::wire::{Digest, digest::NotADigest, words::words};
 /// The namespace of signatures over statements.
 pub const NAMESPACE: &str = "verdict@mcp-approve";
 
-pub const VERSION: u32 = 1;
+/// The version of the statement's fields. Version 1 also had `reason`, always empty, and `sandbox`, always absent.
+pub const VERSION: u32 = 2;
 
 /// The longest statement that is read, in bytes.
 pub const LONGEST: usize = 64 << 10;
@@ -75,9 +76,6 @@ pub struct CardTerms {
     pub policy: Digest,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
-    /// What confines the server. Absent: a wrapper confines none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sandbox: Option<String>,
     /// The fingerprint of the server's command.
     pub server: String,
     pub session: String,
@@ -93,8 +91,6 @@ pub struct Said {
     /// What is granted beyond this call; absent for this call alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<String>,
-    /// The reason that was typed: empty for an approval, which has none.
-    pub reason: String,
     /// Until when it is granted, in milliseconds since 1970, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,

@@ -16,6 +16,16 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Hashes texts, each with its length before it, so that no two lists of texts are the same bytes.
+    pub fn of_parts(parts: &[&str]) -> Self {
+        let mut hasher = Hasher::default();
+        for part in parts {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        hasher.finish()
+    }
+
     /// Takes 32 bytes that are a digest already (read back from the log).
     pub const fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)

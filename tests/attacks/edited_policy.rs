@@ -112,12 +112,14 @@ fn e3_a_loosened_policy_waits_for_the_operator_and_a_tightened_one_does_not() {
     let stale = FromConsole::AcceptPolicy {
         file: status.pending[0].file.clone(),
         digest: mcp_approve::wire::digest::Digest::of(b""),
+        signed: None,
     };
     let waiting = scene.call("put");
     assert!(text(&scene.host.answer(waiting)).contains("no-put"));
     scene.says(&stale);
     assert!(scene.operator.refused("").contains("look at it again"));
-    let accept = FromConsole::AcceptPolicy { file: status.pending[0].file.clone(), digest: status.pending[0].digest };
+    let (file, digest) = (status.pending[0].file.clone(), status.pending[0].digest);
+    let accept = FromConsole::AcceptPolicy { file, digest, signed: None };
     scene.says(&accept);
     scene.status("the acceptance", |status| status.pending.is_empty() && status.banner.is_none());
     scene.is_asked("put");
@@ -204,7 +206,7 @@ fn e3_a_project_may_tighten_and_loosens_nothing_until_it_is_accepted() {
     let status = scene.status("what waits", waits);
     assert_eq!(status.pending[0].loosens, ["allows: sneaked", "lowers the default for hazard from ask to allow"]);
     let (file, digest) = (status.pending[0].file.clone(), status.pending[0].digest);
-    scene.says(&FromConsole::AcceptPolicy { file, digest });
+    scene.says(&FromConsole::AcceptPolicy { file, digest, signed: None });
     scene.status("the acceptance", |status| !waits(status));
     assert_eq!(scene.answers("write"), "done");
     scene.is_asked("read");

@@ -246,8 +246,14 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
 fn verify(db: &Path) -> (ExitCode, String) {
     let mut out = Vec::new();
     let command = LogCommand::Verify(VerifyOptions::default());
-    let finding =
-        run(&command, db, &db.with_extension("key"), mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
+    let finding = run(
+        &command,
+        db,
+        &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
+        mcp_approve::cli::look::Look::plain(NOON),
+        &mut out,
+    )
+    .unwrap();
     (finding, String::from_utf8(out).unwrap())
 }
 

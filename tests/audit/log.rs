@@ -25,7 +25,13 @@ struct Line {
 pub fn log(db: &Path, line: &str) -> (Result<ExitCode, Error>, String) {
     let line = Line::try_parse_from(line.split(' ')).unwrap();
     let mut out = Vec::new();
-    let finding = run(&line.command, db, &db.with_extension("key"), Look::plain(NOON + 3_600_000), &mut out);
+    let finding = run(
+        &line.command,
+        db,
+        &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
+        Look::plain(NOON + 3_600_000),
+        &mut out,
+    );
     (finding, String::from_utf8(out).unwrap())
 }
 

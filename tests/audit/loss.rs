@@ -131,7 +131,13 @@ fn act(act: Act, db: &Path, names: &[&str], old: &Path) {
 fn verify(db: &Path) -> (bool, String) {
     let mut out = Vec::new();
     let command = LogCommand::Verify(VerifyOptions::default());
-    let found = run(&command, db, &db.with_extension("key"), Look::plain(NOON), &mut out);
+    let found = run(
+        &command,
+        db,
+        &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
+        Look::plain(NOON),
+        &mut out,
+    );
     let text = String::from_utf8(out).unwrap();
     match found {
         Ok(found) => (found == ExitCode::SUCCESS && !text.contains("MISSING"), text),

@@ -27,8 +27,14 @@ fn verify(db: &Path) -> (ExitCode, String, serde_json::Value) {
     let told = |json| {
         let mut out = Vec::new();
         let command = LogCommand::Verify(VerifyOptions { json, ..VerifyOptions::default() });
-        let finding =
-            run(&command, db, &db.with_extension("key"), mcp_approve::cli::look::Look::plain(NOON), &mut out).unwrap();
+        let finding = run(
+            &command,
+            db,
+            &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
+            mcp_approve::cli::look::Look::plain(NOON),
+            &mut out,
+        )
+        .unwrap();
         (finding, String::from_utf8(out).unwrap())
     };
     let ((finding, text), (same, json)) = (told(false), told(true));

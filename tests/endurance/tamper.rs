@@ -166,7 +166,13 @@ pub fn found(run: &Run) -> Measured {
             }
             let expect_head = (number % 20 < 10).then_some(original.head);
             let verify = LogCommand::Verify(VerifyOptions { expect_head, ..VerifyOptions::default() });
-            let finding = log::run(&verify, &copy, &copy.with_extension("key"), Look::plain(0), &mut Vec::new());
+            let finding = log::run(
+                &verify,
+                &copy,
+                &mcp_approve::home::places::Places::under(copy.parent().unwrap()).unwrap(),
+                Look::plain(0),
+                &mut Vec::new(),
+            );
             return (kind, !matches!(finding, Ok(ExitCode::SUCCESS)));
         }
     });

@@ -1,6 +1,6 @@
 //! What was agreed to as a file: written and read again, or refused with every problem.
 
-use mcp_approve::behavior::agreed::{Agreement, What};
+use mcp_approve::behavior::agreed::{Agreement, Backing, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::home::agreed::Known;
 use mcp_approve::home::agreed_file::{AgreementOffer, read, write};
@@ -44,7 +44,7 @@ fn what_is_written_is_read_again_hostile_text_too() {
     let meta = Agreement { key: "vendor/x".into(), ..Agreement::of_server(What::Meta, "some-host") };
     let all = [hostile.clone(), Agreement::of_server(What::Host, "example.com"), meta];
     for package in [Some("npm:weather"), None] {
-        let listed: Vec<_> = all.iter().map(|one| known(one.clone(), Standing::Proven)).collect();
+        let listed: Vec<_> = all.iter().map(|one| known(one.clone(), Standing::Proven(Backing::Recorded))).collect();
         let file = write(&listed, &[server(package)]);
         let offers = read(&file.to_string()).unwrap();
         assert_eq!(offers.iter().map(|offer| &offer.agreement).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());

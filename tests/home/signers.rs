@@ -13,8 +13,8 @@ use mcp_approve::home::signers::{SignersError, keygen, load};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::signing::change::{Change, NAMESPACE};
 use mcp_approve::signing::grade::{Needs, Owner};
+use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::sshsig::PublicKey;
-use mcp_approve::signing::verdict::Evidence;
 use mcp_approve::wire::digest::Digest;
 
 use crate::signing::bed::{Key, Making, NOW, armored};
@@ -22,9 +22,9 @@ use crate::signing::bed::{Key, Making, NOW, armored};
 const ASKS: &str = "version = 1\n[operator]\nsigned = \"dangerous\"\n";
 const TWO: &str = "version = 1\n[[rule]]\nid = \"two\"\ndecision = \"ask\"\ntool = \"*\"\napprovals = 2\n";
 
-struct Home {
-    folder: tempfile::TempDir,
-    places: Places,
+pub struct Home {
+    pub folder: tempfile::TempDir,
+    pub places: Places,
 }
 
 impl Home {
@@ -36,7 +36,7 @@ impl Home {
         Self { folder, places }
     }
 
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self::of(tempfile::tempdir().unwrap())
     }
 
@@ -49,12 +49,12 @@ impl Home {
         folder.map(Self::of)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub fn write(&self, name: &str, text: &str) {
         fs::write(self.folder.path().join(name), text).unwrap();
     }
 }
 
-fn key(seed: u8) -> Key {
+pub fn key(seed: u8) -> Key {
     Key::new("ssh-ed25519", seed)
 }
 
@@ -189,13 +189,15 @@ fn a_rule_of_the_users_lets_pass_what_must_be_signed_only_once_its_text_is_signe
     accepted.accept(&file, Some(ALLOWS)).unwrap();
     assert!(!allows());
     for wrong in [None, Some(signed(ALLOWS, &stranger)), Some(signed("version = 1\n", &mara))] {
-        assert!(layers().accept(&file, digest(ALLOWS), wrong.as_ref()).is_err(), "{wrong:?}");
+        assert!(layers().accept(&file, digest(ALLOWS), wrong.as_ref(), NOW).is_err(), "{wrong:?}");
         if let Some(wrong) = &wrong {
             accepted.sign(&file, wrong).unwrap();
         }
         assert!(!allows(), "{wrong:?}");
     }
-    layers().accept(&file, digest(ALLOWS), Some(&signed(ALLOWS, &mara))).unwrap();
+    let late = layers().accept(&file, digest(ALLOWS), Some(&signed(ALLOWS, &mara)), NOW + 11 * 60_000);
+    assert!(late.unwrap_err().to_string().contains("has expired"));
+    layers().accept(&file, digest(ALLOWS), Some(&signed(ALLOWS, &mara)), NOW).unwrap();
     assert!(allows());
     // A signature is for its text; what only tightens needs none, and what was signed stays.
     let tighter = format!("{ALLOWS}[[rule]]\nid = \"no\"\ndecision = \"deny\"\ntool = \"rm\"\n");

@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mcp_approve::audit::agreed::{Says, agreed, taken_back};
+use mcp_approve::audit::agreed::{Latest, Says, agreed, taken_back};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{Reader, Store};
-use mcp_approve::behavior::agreed::{Agreement, What};
+use mcp_approve::behavior::agreed::{Agreement, Backing, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::Pins;
+use mcp_approve::home::places::Places;
 use mcp_approve::interpose::clock;
 use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
@@ -37,6 +38,7 @@ fn city(name: &str) -> Agreement {
 
 struct Home {
     _folder: tempfile::TempDir,
+    places: Places,
     pins: PathBuf,
     log: PathBuf,
 }
@@ -44,12 +46,14 @@ struct Home {
 /// A server that was wrapped before, and a log.
 fn home() -> Home {
     let folder = tempfile::tempdir().unwrap();
-    let (pins, log) = (folder.path().join("pins.db"), folder.path().join("audit.db"));
+    let places = Places::under(folder.path()).unwrap();
+    places.create_state().unwrap();
+    let (pins, log) = (places.pins_db(), places.audit_db());
     let mut store = PinStore::open(&pins).unwrap();
     let (_, program) = store.greet(&launch(), 1).unwrap();
     store.note(&launch(), &program, Trust::Corroborate, 1).unwrap();
     drop(Store::open(&log, [1; 16]).unwrap());
-    Home { _folder: folder, pins, log }
+    Home { _folder: folder, places, pins, log }
 }
 
 fn entry() -> Entry {
@@ -80,13 +84,13 @@ impl Home {
     fn standings(&self) -> Vec<Standing> {
         let kept = self.store().agreed(None).unwrap();
         let day = kept.first().map_or(0, |kept| kept.used);
-        Proofs::open(&self.log).standings(&kept, day)
+        Proofs::open(&self.log).standings(&kept, day, |_, _| false)
     }
 
     fn wrapper(&self) -> (PinWriter, Pinned) {
         let (tell, told) = tokio::sync::mpsc::unbounded_channel();
         let watcher = Watch::default().watcher(Files::Pins);
-        let places = (self.pins.clone(), self.log.clone());
+        let places = (self.places.clone(), self.log.clone());
         (PinWriter::start(places, launch(), Trust::Corroborate, watcher, ToLoop(tell)).1, Pinned(told))
     }
 }
@@ -164,7 +168,7 @@ fn what_was_taken_back_stays_so_in_restored_pins_until_it_is_agreed_to_again() {
     let home = home();
     home.agrees(&city("Oslo"), clock::wall_ms());
     let former = home.store().agreed(None).unwrap();
-    assert_eq!(home.standings(), [Standing::Proven]);
+    assert_eq!(home.standings(), [Standing::Proven(Backing::Recorded)]);
     home.takes_back(&city("Oslo"));
     assert_eq!(home.standings(), []);
     home.store().agree(&fingerprint(), &[former[0].agreement.clone()], former[0].since).unwrap();
@@ -173,7 +177,7 @@ fn what_was_taken_back_stays_so_in_restored_pins_until_it_is_agreed_to_again() {
     assert!(told.next().agreed.is_empty());
     assert_eq!(told.next().unproven, ["forecast: city = Oslo"]);
     home.agrees(&city("Oslo"), clock::wall_ms());
-    assert_eq!(home.standings(), [Standing::Proven]);
+    assert_eq!(home.standings(), [Standing::Proven(Backing::Recorded)]);
 }
 
 #[test]
@@ -182,8 +186,8 @@ fn only_a_record_of_this_very_agreement_that_is_as_it_was_written_proves_it() {
     home.append(&[(1, Entry::new(1, Kind::Tools, &"weather".into(), &"session".into()))]);
     home.agrees(&city("Oslo"), 1);
     let says = || Reader::open(&home.log).unwrap().unwrap().agreed(&[city("Oslo").digest(&fingerprint())]).unwrap();
-    assert_eq!(says(), [Some(Says::Agreed)]);
-    assert_eq!(home.standings(), [Standing::Proven]);
+    assert_eq!(says(), [Some(Latest { says: Says::Agreed, signed: None })]);
+    assert_eq!(home.standings(), [Standing::Proven(Backing::Recorded)]);
     // Another value under the digest of the row that was recorded.
     damage(&home.pins, "UPDATE agreed SET value = '\"Rome\"'");
     assert_eq!(home.standings(), [Standing::Unproven], "the digest is of what the row says");
@@ -228,7 +232,7 @@ fn what_one_wrapper_keeps_another_of_the_same_server_has_too() {
     let (other, mut second) = home.wrapper();
     assert!(first.next().agreed.is_empty() && second.next().agreed.is_empty());
     // Its record is in the wrapper's own journal still.
-    assert!(one.agree(vec![city("Oslo")], 1));
+    assert!(one.agree(vec![city("Oslo")], Backing::Recorded, 1));
     assert!(first.next().agreed.contains(&city("Oslo")), "whoever has recorded it need not wait for the log");
     home.append(&[(1, agreed(entry(), &city("Oslo"), &fingerprint()))]);
     other.look();
@@ -252,7 +256,7 @@ fn an_earlier_log_and_earlier_pins_take_agreements() {
     damage(&home.log, "DROP TABLE agreed; PRAGMA user_version = 2");
     assert_eq!(home.standings(), []);
     home.agrees(&city("Oslo"), 1);
-    assert_eq!(home.standings(), [Standing::Proven]);
+    assert_eq!(home.standings(), [Standing::Proven(Backing::Recorded)]);
 }
 
 #[test]

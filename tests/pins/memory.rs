@@ -14,6 +14,7 @@ use mcp_approve::gate::data::event::Event;
 use mcp_approve::gate::data::pin::PinUpdate;
 use mcp_approve::gate::data::pin::Pinning;
 use mcp_approve::gate::data::pin::{PinState, Pins};
+use mcp_approve::home::places::Places;
 use mcp_approve::interpose::pin_writer::PinWriter;
 use mcp_approve::interpose::threads::{FromThreads, ToLoop};
 use mcp_approve::interpose::watch::{Files, Watch};
@@ -295,7 +296,9 @@ fn a_file_that_is_not_ours_alone_is_not_used() {
 #[test]
 fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_once_they_are_done() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("pins.db");
+    let places = Places::under(folder.path()).unwrap();
+    places.create_state().unwrap();
+    let path = places.pins_db();
     drop(PinStore::open(&path).unwrap());
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -310,8 +313,7 @@ fn a_wrapper_that_starts_while_others_write_reads_its_pins_and_keeps_its_server_
             Err(error) => panic!("{error}"),
         }
     };
-    let (start, watcher) = (path.clone(), Watch::default().watcher(Files::Pins));
-    let start = (start, folder.path().join("audit.db"));
+    let (start, watcher) = ((places, folder.path().join("audit.db")), Watch::default().watcher(Files::Pins));
     let (_, writer) = PinWriter::start(start, launch("s", &["server"]), Trust::Corroborate, watcher, ToLoop(tell));
     assert_eq!(pins().changed, None, "a server that is new is trusted as it is");
     writer.note_server();

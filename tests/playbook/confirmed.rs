@@ -34,7 +34,7 @@ fn detail(entry: &Entry, name: &str) -> Option<Value> {
 /// What the card of a likely read offers where nothing about the call is new.
 fn likely() -> PinOffer {
     let none = Vec::new();
-    PinOffer { tool: ToolOffer::Likely, agree: none.clone(), any_text: none, remembers: Remembers::All }
+    PinOffer { tool: ToolOffer::Likely, agree: none.clone(), any_text: none, remembers: Remembers::All, signs: None }
 }
 
 #[test]

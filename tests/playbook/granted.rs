@@ -1,7 +1,7 @@
 //! What an operator grants beyond one call, and a policy that changes while calls wait.
 
 use mcp_approve::audit::record::{By, Kind, VerdictWord};
-use mcp_approve::gate::data::event::Event;
+use mcp_approve::gate::data::event::{Event, Signature};
 use mcp_approve::gate::data::terms::{Covers, Lasts};
 use mcp_approve::wire::digest::Digest;
 
@@ -175,7 +175,7 @@ fn a_policy_is_accepted_only_as_it_was_shown() {
     let mut world = World::new().ready();
     let digest = Digest::of(b"text");
     let accept = |world: &mut World, file: &str, digest: Digest| {
-        world.step(Event::PolicyAccepted { file: file.into(), digest, operator: ann() })
+        world.step(Event::PolicyAccepted { file: file.into(), digest, operator: ann(), signature: Signature::None })
     };
     assert!(matches!(accept(&mut world, "/p", digest).as_slice(), [Did::Refuse(_)]), "nothing waits");
     let mut policy = mcp_approve::policy::parse::built_in();

@@ -10,10 +10,12 @@ use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};
 use mcp_approve::policy::rule::{Decision, Layer, Pending};
+use mcp_approve::signing::change::{self, Change, ChangeKind, ChangeTerms, SignedChange};
 use mcp_approve::signing::grade::{Needs, Owner};
+use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::signers::{InForce, Signers};
 use mcp_approve::signing::statement::{CardTerms, Said, Statement, VERSION};
-use mcp_approve::signing::verdict::{Attested, Evidence};
+use mcp_approve::signing::verdict::Attested;
 use mcp_approve::wire::digest::Digest;
 
 use super::WRITE;
@@ -454,8 +456,13 @@ fn an_accepted_policy_counts_only_with_a_signature_where_the_machine_asks_for_th
     };
     policy.pending.push(pending);
     world.step(Event::PolicyChanged(policy.into()));
-    let did = world.step(Event::PolicyAccepted { file: "/p".into(), digest: Digest::of(b"p"), operator: ann() });
-    assert!(refusal(&did).contains("rules accept"), "{did:?}");
+    let did = world.step(Event::PolicyAccepted {
+        file: "/p".into(),
+        digest: Digest::of(b"p"),
+        operator: ann(),
+        signature: Signature::None,
+    });
+    assert!(refusal(&did).contains("wants your signature"), "{did:?}");
     assert!(!world.entries.iter().any(|entry| entry.detail.json().contains("accepted the changed policy")));
 }
 
@@ -499,4 +506,97 @@ fn an_approver_program_lets_nothing_pass_that_needs_a_signature() {
         let did = world.approvers_say(&[says(Decision::Deny)]);
         assert!(did.iter().any(|one| matches!(one, Did::Answer(_))), "{policy}: {did:?}");
     }
+}
+
+/// The signature over what a word on a card agrees to, but for a change, made so many seconds ago.
+fn on_word(world: &World, ticket: &str, word: ToolWord, ago: i64, edit: fn(&mut ChangeTerms)) -> Signature<Change> {
+    let offer = world.cards[ticket].offer.clone().expect("an offer");
+    let mut terms = offer.signs.expect("a word that asks for a signature").change(word).expect("something to agree to");
+    edit(&mut terms);
+    let statement = Change::new(terms, "mara@example.com".into(), world.now.wall - ago * 1000).to_json();
+    let making = Making { namespace: change::NAMESPACE, ..Making::default() };
+    let signature = armored(&key("mara").sign(statement.as_bytes(), &making));
+    let signers = Signers::read(&format!("mara@example.com {}\n", key("mara").line()), "", &TimeZone::UTC).unwrap();
+    let signed = SignedChange::check(Evidence { statement, signature }, &signers).unwrap();
+    let lists = InForce { file: "/etc/mcp-approve/allowed_signers".into(), owner: Owner::Root, signers };
+    Signature::Attested(Box::new(signed), Box::new(lists))
+}
+
+#[test]
+fn a_word_on_a_card_that_is_signed_lets_its_call_and_later_ones_pass_and_no_forged_one_does() {
+    let glance =
+        |world: &mut World, id: u32| world.call(&id.to_string(), "glance_at_board", &format!(r#"{{"id":{id}}}"#));
+    let mut world = World::with(config(), ALWAYS).ready();
+    glance(&mut world, 1);
+    let other: fn(&mut ChangeTerms) = |terms| terms.changes = vec![Digest::of(b"x")];
+    let machine: fn(&mut ChangeTerms) = |terms| terms.machine = "other".into();
+    let kind: fn(&mut ChangeTerms) = |terms| terms.kind = ChangeKind::Policy;
+    let same: fn(&mut ChangeTerms) = |_| {};
+    for (why, ago, edit) in [
+        ("what is changed", 0, other),
+        ("the machine", 0, machine),
+        ("its kind", 0, kind),
+        ("has expired", 601, same),
+        ("in the future", -121, same),
+    ] {
+        let forged = on_word(&world, "files-1", ToolWord::Reads, ago, edit);
+        let did = world.says_signed("files-1", ToolWord::Reads, forged);
+        assert!(refusal(&did).contains(why), "{why}: {did:?}");
+    }
+    assert!(refusal(&world.says("files-1", ToolWord::Reads)).contains("wants your signature"));
+    assert!(world.agreed.is_empty() && world.pinned.is_empty());
+    let good = on_word(&world, "files-1", ToolWord::Reads, 0, same);
+    world.says_signed("files-1", ToolWord::Reads, good);
+    let did = world.keeps_pins();
+    assert!(is_forwarded(&did), "what was signed lets the call itself pass: {did:?}");
+    assert!(is_forwarded(&glance(&mut world, 2)));
+    let record = world.entries.iter().find(|entry| entry.kind == Kind::Agreed).expect("a record");
+    assert!(
+        record.uncut.json().contains("\"sshsig\":\"U1NIU0lH")
+            && record.detail.json().contains("its definition is PURE")
+    );
+    // By the user's own pins, without the signature, it counts for nothing.
+    world.signed.clear();
+    world.keeps_pins();
+    assert!(glance(&mut world, 3).contains(&Did::Ask("files-3".into())));
+    world.finish();
+}
+
+#[test]
+fn a_policy_is_accepted_in_the_console_with_a_signature_on_its_text() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    let mut policy = mcp_approve::policy::parse::parse(ALWAYS).unwrap();
+    let (file, digest) = ("/p".to_owned(), Digest::of(b"p"));
+    let loosens = vec!["allows: x".into()];
+    let pending = Pending {
+        layer: Layer::User,
+        file: file.clone(),
+        digest,
+        loosens,
+        needs: Needs::Signature,
+        diff: String::new(),
+    };
+    policy.pending.push(pending);
+    world.step(Event::PolicyChanged(policy.into()));
+    let (machine, user) = (config().machine.to_string(), config().user.to_string());
+    let accepts = |world: &mut World, of: &str, changes: Vec<Digest>| {
+        let (machine, user) = (machine.clone(), user.clone());
+        let terms = ChangeTerms { changes, kind: ChangeKind::Policy, machine, of: of.into(), user };
+        let statement = Change::new(terms, "mara@example.com".into(), world.now.wall).to_json();
+        let making = Making { namespace: change::NAMESPACE, ..Making::default() };
+        let signature = armored(&key("mara").sign(statement.as_bytes(), &making));
+        let list = format!("mara@example.com {}\n", key("mara").line());
+        let signers = Signers::read(&list, "", &TimeZone::UTC).unwrap();
+        let signed = SignedChange::check(Evidence { statement, signature }, &signers).unwrap();
+        let lists = InForce { file: "/etc/mcp-approve/allowed_signers".into(), owner: Owner::Root, signers };
+        let signature = Signature::Attested(Box::new(signed), Box::new(lists));
+        world.step(Event::PolicyAccepted { file: file.clone(), digest, operator: ann(), signature })
+    };
+    for (of, changes) in [("/q", vec![digest]), ("/p", vec![Digest::of(b"q")]), ("/p", Vec::new())] {
+        let did = accepts(&mut world, of, changes);
+        assert!(refusal(&did).contains("does not count"), "{did:?}");
+    }
+    accepts(&mut world, "/p", vec![digest]);
+    let record = world.entries.iter().find(|entry| entry.detail.json().contains("accepted the changed policy"));
+    assert!(record.expect("a record").uncut.json().contains("\"sshsig\""));
 }

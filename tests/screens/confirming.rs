@@ -38,6 +38,7 @@ fn likely(ticket: &str) -> Snapshot {
             agree: Vec::new(),
             any_text: Vec::new(),
             remembers: Remembers::All,
+            signs: None,
         }),
         evidence: vec![says(Source::Description, "shows")],
         effect: "reads — id = 7".into(),
@@ -61,6 +62,7 @@ fn new(ticket: &str) -> Snapshot {
             agree: vec![r#"query = "--output=x""#.into()],
             any_text: vec!["query".into()],
             remembers: Remembers::All,
+            signs: None,
         }),
         arguments: r#"{"query":"--output=x"}"#.into(),
         ..call
@@ -77,7 +79,7 @@ fn with(call: Snapshot) -> Desk {
 /// The operator's words among the commands.
 fn words(commands: &[Command]) -> Vec<(String, Digest, ToolWord)> {
     let word = |command: &Command| match command {
-        Command::Send { message: FromConsole::Pin { ticket, digest, word }, .. } => {
+        Command::Send { message: FromConsole::Pin { ticket, digest, word, .. }, .. } => {
             Some((ticket.clone(), *digest, *word))
         }
         _ => None,

@@ -64,7 +64,14 @@ fn listed(db: &Path, find: &str) -> Result<Vec<u64>, String> {
     let line = ["mcp-approve", "log", "list", "--utc", "--limit", "10000", "--"].into_iter().chain([find]);
     let Some(Told::Log { command: Some(command), .. }) = Cli::try_parse_from(line).unwrap().command else { panic!() };
     let mut out = Vec::new();
-    run(&command, db, &db.with_extension("key"), Look::plain(NINE), &mut out).map_err(|error| error.to_string())?;
+    run(
+        &command,
+        db,
+        &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
+        Look::plain(NINE),
+        &mut out,
+    )
+    .map_err(|error| error.to_string())?;
     let out = String::from_utf8(out).unwrap();
     let mut rows: Vec<u64> = out.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect();
     rows.reverse();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use insta::assert_snapshot;
-use mcp_approve::behavior::agreed::{Agreement, What};
+use mcp_approve::behavior::agreed::{Agreement, Backing, What};
 use mcp_approve::behavior::conclude::Trust;
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::taxonomy::Confidence;
@@ -281,10 +281,15 @@ fn what_is_agreed_to_is_listed_on_the_sheet_and_one_key_takes_the_selected_line_
         Known { kept, server: "filesystem".into(), standing }
     };
     let path = Agreement { tool: "read_file".into(), key: "/path".into(), ..Agreement::of_server(What::Kind, "path") };
-    let folder = known(Agreement::of_server(What::Folder, "/srv/\u{1b}[2Jdata"), Standing::Proven);
+    let folder = known(Agreement::of_server(What::Folder, "/srv/\u{1b}[2Jdata"), Standing::Proven(Backing::Recorded));
     let forged = known(Agreement::of_server(What::Host, "evil.example"), Standing::Unproven);
     let other = Agreement { tool: "write_file".into(), ..path.clone() };
-    let agreed = vec![forged, folder.clone(), known(path, Standing::Proven), known(other, Standing::Proven)];
+    let agreed = vec![
+        forged,
+        folder.clone(),
+        known(path, Standing::Proven(Backing::Recorded)),
+        known(other, Standing::Proven(Backing::Recorded)),
+    ];
     tools(&mut desk, PinBook { tools: vec![tool.clone()], agreed, ..PinBook::default() });
     assert_eq!(desk.keys("x"), []);
     desk.line("Tab selects one on the open sheet");

@@ -46,7 +46,7 @@ fn a_change_that_waits_is_read_to_its_end_and_accepted_with_enter_twice() {
         assert!(desk.screen().contains("Accept exactly this change?"), "{}", desk.screen());
         assert_eq!(desk.press(Key::Enter), []);
         later(&mut desk);
-        let message = FromConsole::AcceptPolicy { file: pending().file, digest: pending().digest };
+        let message = FromConsole::AcceptPolicy { file: pending().file, digest: pending().digest, signed: None };
         assert_eq!(desk.press(Key::Enter), [Command::Send { session: "files".into(), message }]);
     }
 }

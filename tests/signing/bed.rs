@@ -172,7 +172,6 @@ pub fn card() -> CardTerms {
         machine: "build-7".into(),
         policy: Digest::of(b"policy"),
         role: Some("editor".into()),
-        sandbox: None,
         server: "5f3a".into(),
         session: "s-1".into(),
         ticket: "filesystem-12".into(),
@@ -181,7 +180,7 @@ pub fn card() -> CardTerms {
 }
 
 pub fn said() -> Said {
-    Said { grants: None, reason: String::new(), until: None, verdict: SignedWord::Approve }
+    Said { grants: None, until: None, verdict: SignedWord::Approve }
 }
 
 /// What an honest console signs for that card.

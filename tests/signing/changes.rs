@@ -1,18 +1,19 @@
 //! What a forger may try with the acceptance of a policy: none is accepted, and each refusal says why.
 
 use jiff::tz::TimeZone;
-use mcp_approve::signing::change::{Change, ChangeTerms, NAMESPACE, check};
+use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms, NAMESPACE, SignedChange, review};
+use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::signers::Signers;
-use mcp_approve::signing::verdict::Evidence;
 use mcp_approve::wire::digest::Digest;
 
 use super::bed::{Key, Making, NOW, armored, statement};
 
 fn terms() -> ChangeTerms {
     ChangeTerms {
-        file: "/home/mara/.config/mcp-approve/policy.toml".into(),
+        changes: vec![Digest::of(b"policy")],
+        kind: ChangeKind::Policy,
         machine: "build-7".into(),
-        text: Digest::of(b"policy"),
+        of: "/home/mara/.config/mcp-approve/policy.toml".into(),
         user: "mara".into(),
     }
 }
@@ -32,8 +33,11 @@ struct Attempt {
 type Row = (&'static str, fn(&mut Attempt), &'static str);
 
 const ROWS: &[Row] = &[
-    ("another text", |a| a.change.text = Digest::of(b"other"), "the text"),
-    ("another file", |a| a.change.file = "/etc/mcp-approve/policy.toml".into(), "the file"),
+    ("another text", |a| a.change.changes = vec![Digest::of(b"other")], "what is changed"),
+    ("no text", |a| a.change.changes.clear(), "what is changed"),
+    ("more than one signature covers", |a| a.change.changes.extend([Digest::of(b""); 256]), "what is changed"),
+    ("the same of another kind", |a| a.change.kind = ChangeKind::Tools, "its kind"),
+    ("another file", |a| a.change.of = "/etc/mcp-approve/policy.toml".into(), "the file"),
     ("another machine", |a| a.change.machine = "build-8".into(), "the machine"),
     ("another user", |a| a.change.user = "tom".into(), "the user"),
     ("the namespace of verdicts", |a| a.making.namespace = "verdict@mcp-approve", "another purpose"),
@@ -59,8 +63,12 @@ const ROWS: &[Row] = &[
     ),
     ("a text edited after signing", |a| a.edit = |text| text.replace("build-7", "build-8"), "does not match"),
     ("a later time, edited after signing", |a| a.edit = |text| text.replace("1795", "1895"), "does not match"),
-    ("no text", |a| a.edit = |_| String::new(), "does not match"),
+    ("no statement", |a| a.edit = |_| String::new(), "does not match"),
 ];
+
+fn check(evidence: Evidence, signers: &Signers) -> Result<(), String> {
+    SignedChange::check(evidence, signers).and_then(|signed| signed.covers(&terms())).map_err(|why| why.to_string())
+}
 
 fn attempt(change: impl FnOnce(&mut Attempt)) -> Result<(), String> {
     let mut attempt = Attempt {
@@ -80,7 +88,7 @@ fn attempt(change: impl FnOnce(&mut Attempt)) -> Result<(), String> {
     let list = |text: &str| text.replace("KEY", &key.line());
     let signers = Signers::read(&list(attempt.allowed), &list(attempt.revoked), &TimeZone::UTC).unwrap();
     let evidence = Evidence { statement: (attempt.edit)(statement), signature };
-    check(&evidence, &signers, &terms()).map(drop).map_err(|why| why.to_string())
+    check(evidence, &signers)
 }
 
 #[test]
@@ -101,10 +109,25 @@ fn a_signed_verdict_is_no_acceptance_and_an_acceptance_no_verdict() {
     // Even a statement of a verdict that was signed for this purpose.
     let verdict = statement().to_json();
     let evidence = Evidence { signature: armored(&key.sign(verdict.as_bytes(), &making)), statement: verdict };
-    assert!(check(&evidence, &signers, &terms()).unwrap_err().to_string().contains("cannot be read"));
-    for text in ["{}".to_owned(), Change::new(terms(), "mara@example.com".into(), NOW).to_json().replace(":1}", ":2}")]
+    assert!(check(evidence, &signers).unwrap_err().contains("cannot be read"));
+    for text in ["{}".to_owned(), Change::new(terms(), "mara@example.com".into(), NOW).to_json().replace(":2}", ":1}")]
     {
         let evidence = Evidence { signature: armored(&key.sign(text.as_bytes(), &making)), statement: text };
-        assert!(check(&evidence, &signers, &terms()).is_err(), "{evidence:?}");
+        assert!(check(evidence.clone(), &signers).is_err(), "{evidence:?}");
     }
+}
+
+#[test]
+fn one_signature_covers_what_it_lists_and_no_word_on_another_definition() {
+    let of = |tool: &str, definition: &[u8], says: &str| review("print", tool, &Digest::of(definition), says);
+    let signed = of("read", b"1", "accepted the definition");
+    for other in [
+        of("reads", b"1", "accepted the definition"),
+        of("read", b"2", "accepted the definition"),
+        of("read", b"1", ""),
+    ] {
+        assert_ne!(signed, other);
+    }
+    let several = ChangeTerms { changes: vec![signed, Digest::of(b"policy")], ..terms() };
+    assert_eq!(attempt(|a| a.change = several), Ok(()), "the one that is asked for is among them");
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
+use mcp_approve::signing::signed::{Evidence, Refused, Signer};
 use mcp_approve::signing::signers::Signers;
 use mcp_approve::signing::sshsig::{Presence, PublicKey};
 use mcp_approve::signing::statement::{CardTerms, Challenge, Said, SignedWord, Statement};
-use mcp_approve::signing::verdict::{Attested, Evidence, Expected, Refused, SignedVerdict, Signer, Spent};
+use mcp_approve::signing::verdict::{Attested, Expected, SignedVerdict, Spent};
 use mcp_approve::wire::digest::Digest;
 
 use super::bed::{Key, Making, NOW, armored, card, said, statement};
@@ -309,9 +310,9 @@ const SIGNATURES: &[Row] = &[
 
 const STATEMENTS: &[Row] = &[
     (
-        "a reason edited after signing",
+        "a reason added after signing",
         |a| {
-            a.edit_text = |text| text.replace("\"reason\":\"\"", "\"reason\":\"ok\"");
+            a.edit_text = |text| text.replace("\"verdict\"", "\"reason\":\"ok\",\"verdict\"");
         },
         "does not match",
     ),
@@ -326,7 +327,6 @@ const STATEMENTS: &[Row] = &[
     ("a space after signing", |a| a.edit_text = |text| text.replacen(':', ": ", 1), "does not match"),
     ("no statement", |a| a.edit_text = |_| String::new(), "does not match"),
     ("a signed deny sent as an approval", |a| a.statement.said.verdict = SignedWord::Deny, "approve or deny differs"),
-    ("another reason sent beside it", |a| a.said.reason = "agreed".into(), "the reason differs"),
     (
         "a grant sent beside it",
         |a| (a.said.grants, a.said.until) = (Some("all".into()), Some(NOW)),
@@ -419,7 +419,6 @@ const STATEMENTS: &[Row] = &[
     ("another definition of the tool", |a| a.statement.card.definition = None, "the tool's definition"),
     ("another policy", |a| a.statement.card.policy = Digest::of(b"other"), "the policy"),
     ("another role", |a| a.statement.card.role = Some("admin".into()), "the role"),
-    ("another sandbox", |a| a.statement.card.sandbox = Some("off".into()), "the sandbox"),
     ("another server", |a| a.statement.card.server = "beef".into(), "the server"),
     ("another session", |a| a.statement.card.session = "s-2".into(), "the session"),
     ("another user", |a| a.statement.card.user = "tom".into(), "the user"),
@@ -457,11 +456,10 @@ const STATEMENTS: &[Row] = &[
     ),
     ("the same once more", |a| a.spent = a.spent_once(), "was used before"),
     (
-        "the same card and approval, signed again with another reason",
+        "the same card and approval, signed again a moment later",
         |a| {
             a.spent = a.spent_once();
-            a.statement.said.reason = "again".into();
-            a.said.reason = "again".into();
+            a.statement.time += 1;
         },
         "was used before",
     ),
@@ -510,7 +508,7 @@ fn what_is_honest_is_accepted() {
     second.earlier = vec![second.signer("mara@example.com", "MARA")];
     assert!(second.outcome().is_ok(), "a second person, for the second approval of the same card");
     let mut granting = Attempt::new();
-    granting.said = Said { grants: Some("under ~/a".into()), until: Some(NOW), reason: "r".into(), ..said() };
+    granting.said = Said { grants: Some("under ~/a".into()), until: Some(NOW), ..said() };
     granting.statement.said = granting.said.clone();
     assert!(granting.outcome().is_ok());
 }
@@ -531,7 +529,7 @@ fn no_forgery_is_accepted() {
 #[test]
 fn a_refused_verdict_spends_nothing() {
     let mut attempt = Attempt::new();
-    attempt.said.reason = "not what was signed".into();
+    attempt.said.verdict = SignedWord::Deny;
     attempt.outcome().unwrap_err();
     attempt.said = said();
     assert!(attempt.outcome().is_ok());

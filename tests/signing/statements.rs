@@ -9,12 +9,7 @@ use super::bed::{said, statement};
 #[test]
 fn a_statement_is_one_line_of_sorted_keys_strings_and_integers() {
     let full = Statement {
-        said: Said {
-            grants: Some("write_file under ~/a".into()),
-            until: Some(5),
-            reason: "ü \"\\\n\u{1}/".into(),
-            ..said()
-        },
+        said: Said { grants: Some("ü \"\\\n\u{1}/ under ~/a".into()), until: Some(5), ..said() },
         ..statement()
     };
     for statement in [statement(), full] {
@@ -28,10 +23,10 @@ fn a_statement_is_one_line_of_sorted_keys_strings_and_integers() {
     }
     let text = statement().to_json();
     assert!(text.starts_with(r#"{"card":{"approval":1,"approvals":1,"call":""#), "{text}");
-    assert!(text.ends_with(r#","signer":"mara@example.com","time":1795773600000,"version":1}"#), "{text}");
+    assert!(text.ends_with(r#","signer":"mara@example.com","time":1795773600000,"version":2}"#), "{text}");
     assert_eq!(
         Digest::of(text.as_bytes()).short(),
-        "0f672fbcc28c8c7b",
+        "216aa1d95922fc5d",
         "the form of a statement changed: raise its version"
     );
 }
@@ -67,24 +62,25 @@ fn another_text_of_the_same_statement_is_not_read() {
         ("an escape that nothing needs", text.replacen("mara@", "m\\u0061ra@", 1), "not canonical"),
         ("a number with an exponent", text.replacen("\"seq\":41", "\"seq\":41e0", 1), "not the JSON"),
         ("a number with a fraction", text.replacen("\"seq\":41", "\"seq\":41.0", 1), "not the JSON"),
-        ("null for what is absent", text.replacen("\"reason\"", "\"grants\":null,\"reason\"", 1), "not canonical"),
+        ("null for what is absent", text.replacen("\"verdict\"", "\"grants\":null,\"verdict\"", 1), "not canonical"),
         (
             "upper-case hex",
             text.replacen(&Digest::of(b"call").to_string(), &Digest::of(b"call").to_string().to_uppercase(), 1),
             "not canonical",
         ),
         ("a key twice", text.replacen("\"time\"", "\"signer\":\"x\",\"time\"", 1), "duplicate field"),
+        ("the reason of version 1", text.replacen("\"verdict\"", "\"reason\":\"\",\"verdict\"", 1), "unknown field"),
         ("a key that is not known", text.replacen("\"time\"", "\"tim\":1,\"time\"", 1), "unknown field"),
         ("a key that is missing", text.replacen(r#""approval":1,"#, "", 1), "missing field"),
         ("a string for a number", text.replacen("\"seq\":41", "\"seq\":\"41\"", 1), "not the JSON"),
-        ("another version", text.replacen("\"version\":1", "\"version\":2", 1), "has version 2"),
-        ("no version", text.replacen(",\"version\":1", "", 1), "missing field"),
+        ("another version", text.replacen("\"version\":2", "\"version\":1", 1), "has version 1"),
+        ("no version", text.replacen(",\"version\":2", "", 1), "missing field"),
         ("two statements", format!("{text}{text}"), "not the JSON"),
         ("an array around it", format!("[{text}]"), "not the JSON"),
         ("nothing", String::new(), "not the JSON"),
         (
             "a very long one",
-            text.replacen("\"reason\":\"", &format!("\"reason\":\"{}", "x".repeat(LONGEST)), 1),
+            text.replacen("\"signer\":\"", &format!("\"signer\":\"{}", "x".repeat(LONGEST)), 1),
             "longer than",
         ),
     ] {

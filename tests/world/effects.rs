@@ -3,6 +3,7 @@
 use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
+use mcp_approve::behavior::agreed::Backing;
 use mcp_approve::gate::ForwardOrder;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::Side;
@@ -121,7 +122,10 @@ impl World {
                 self.pinned.push(*pinning);
                 return None;
             }
-            Effect::Agree { agreed, .. } => {
+            Effect::Agree { agreed, backing, .. } => {
+                if backing == Backing::Signed {
+                    self.signed.extend(agreed.iter().cloned());
+                }
                 self.agreed.extend(agreed);
                 return None;
             }

@@ -25,6 +25,7 @@ use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
 use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::rate::Recent;
+use mcp_approve::signing::change::Change;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::line::Line;
 
@@ -78,6 +79,8 @@ pub struct World {
     pub remembered: Vec<PinUpdate>,
     /// What operators agreed to, once the log had it.
     pub agreed: Vec<Agreement>,
+    /// Those of them with a signature.
+    pub signed: Vec<Agreement>,
     /// What operators said of definitions, not kept yet.
     pub pinned: Vec<Pinning>,
     /// Acknowledge every entry at once, as a healthy log would.
@@ -153,6 +156,7 @@ impl World {
             remembered: Vec::new(),
             pinned: Vec::new(),
             agreed: Vec::new(),
+            signed: Vec::new(),
             log_answers: true,
             disk: BTreeMap::new(),
             disk_answers: true,
@@ -257,12 +261,17 @@ impl World {
 
     /// Says what the tool of a call is.
     pub fn says(&mut self, ticket: &str, says: ToolWord) -> Vec<Did> {
-        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
         let offered = self.cards.get(ticket).and_then(|card| card.offer.as_ref());
         if says == ToolWord::Reads && offered.is_some_and(|offer| offer.remembers == Remembers::All) {
             self.approved_by_operator.insert(ticket.into());
         }
-        self.step(Event::Pinned(word(ticket, digest), says))
+        self.says_signed(ticket, says, Signature::None)
+    }
+
+    /// The same with a signature.
+    pub fn says_signed(&mut self, ticket: &str, says: ToolWord, signature: Signature<Change>) -> Vec<Did> {
+        let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
+        self.step(Event::Pinned(word(ticket, digest), says, signature))
     }
 
     /// What operators said is kept with the pins, which come back.
@@ -279,7 +288,8 @@ impl World {
     pub fn pins(&self) -> Pins {
         let tools = self.remembered.iter().map(|seen| (seen.tool.name.clone(), seen.pin.clone())).collect();
         let agreed = self.agreed.iter().cloned().collect();
-        Pins { tools, agreed, ..Pins::default() }
+        let signed = self.signed.iter().cloned().collect();
+        Pins { tools, agreed, signed, ..Pins::default() }
     }
 
     /// Another policy stands.

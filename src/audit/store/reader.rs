@@ -8,7 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 use super::leftover::{self, Left};
 use super::open::{Contents, Fault, connect, examine, folder_of, row_of};
 use super::state::looked_up;
-use crate::audit::agreed::{self, Says};
+use crate::audit::agreed::{self, Latest};
 use crate::audit::chain::{Break, Head, Row, Verifier, Writer};
 use crate::audit::fields::removed_key;
 use crate::audit::place::{self, StoreError};
@@ -153,18 +153,18 @@ impl Reader {
 
     /// What the log says of each of these agreements, by their digests: the latest record, if that follows from the one
     /// before it and from its own bytes. `None`: there is no sound record of it.
-    pub fn agreed(&self, digests: &[Digest]) -> Result<Vec<Option<Says>>, StoreError> {
+    pub fn agreed(&self, digests: &[Digest]) -> Result<Vec<Option<Latest>>, StoreError> {
         digests.iter().map(|digest| self.latest(digest)).collect()
     }
 
-    fn latest(&self, digest: &Digest) -> Result<Option<Says>, StoreError> {
+    fn latest(&self, digest: &Digest) -> Result<Option<Latest>, StoreError> {
         let found = looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))?;
         let Some(seq) = found else { return Ok(None) };
         if self.follows(seq)?.is_err() {
             return Ok(None);
         }
-        let said = self.one(seq, |row| std::str::from_utf8(row.body).ok().and_then(agreed::read))?.flatten();
-        Ok(said.filter(|(about, _)| about == digest).map(|(_, says)| says))
+        let read = |row: Row<'_>| agreed::latest(std::str::from_utf8(row.body).ok()?, digest);
+        Ok(self.one(seq, read)?.flatten())
     }
 
     /// Shows one record; `None` when the log has none of that number.

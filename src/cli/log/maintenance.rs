@@ -10,9 +10,14 @@ use crate::audit::recording::{Recording, RecordingError};
 use crate::audit::retention::{self, Plan, RetentionError, Wanted};
 use crate::audit::store::Reader;
 use crate::audit::verified;
+use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::{Look, visible};
+use crate::cli::look::{Here, Look, visible};
+use crate::home::places::Places;
+use crate::home::signers::{change, changes_need, proof};
 use crate::home::user;
+use crate::signing::change::ChangeKind;
+use crate::signing::grade::Needs;
 use crate::wire::number::{counted, grouped};
 
 #[derive(Clone, Debug, clap::Args)]
@@ -35,7 +40,12 @@ pub struct AcknowledgeOptions {
     pub reason: String,
 }
 
-pub(super) fn prune(options: &PruneOptions, (db, key): (&Path, &Path), look: Look<'_>, out: &mut dyn Write) -> Exit {
+pub(super) fn prune(
+    options: &PruneOptions,
+    (db, places): (&Path, &Places),
+    look: Look<'_>,
+    out: &mut dyn Write,
+) -> Exit {
     let Some(reader) = Reader::open(db)? else { return Err(Error::NoLog(db.to_path_buf())) };
     let operator = user::name();
     let wanted = Wanted { before: options.before.moment(look.clock), now: look.clock.now, operator: &operator };
@@ -43,8 +53,22 @@ pub(super) fn prune(options: &PruneOptions, (db, key): (&Path, &Path), look: Loo
         false => retention::plan(&reader, wanted).map_err(refused)?,
         true => {
             drop(reader);
-            let mut recording = Recording::open(db, key).map_err(|error| failed(&error))?;
-            retention::remove(db, &mut recording, wanted).map_err(refused)?
+            let mut recording = Recording::open(db, &places.redaction_key()).map_err(|error| failed(&error))?;
+            let prove = |last| {
+                let (needs, terms) = (changes_need(places), change(ChangeKind::Log, String::new(), vec![last]));
+                let signed = match needs {
+                    Needs::Nothing => None,
+                    Needs::Signature if !console::is_here() => {
+                        return Err("the policy wants it signed, so run it at a terminal".to_owned());
+                    }
+                    Needs::Signature => {
+                        let here = Here { places, now: look.clock.now };
+                        Some(console::sign(terms.clone(), here, out).map_err(|error| error.to_string())?)
+                    }
+                };
+                proof(places, needs, signed.as_ref(), (&terms, look.clock.now))
+            };
+            retention::remove(db, &mut recording, wanted, prove).map_err(refused)?
         }
     };
     let Plan { stretch, sealed_anew, held_by } = &plan;
@@ -105,6 +129,9 @@ fn refused(error: RetentionError) -> Error {
     match error {
         RetentionError::Log(error) => error.into(),
         RetentionError::Recording(error) => failed(&error),
+        RetentionError::Unsigned(why) => {
+            Error::wrong(format!("nothing is removed: {why}"), "`mcp-approve help signing` says who may sign")
+        }
         RetentionError::Broken(why) => Error::wrong(
             format!("nothing is removed, because the log does not hold: {why}"),
             "`mcp-approve log verify` says more; what is left of such a log is evidence",

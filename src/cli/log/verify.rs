@@ -1,28 +1,22 @@
-//! `mcp-approve log verify`: whether the chain holds, whether its head is the one that was noted, and the signatures in it,
-//! years later: by a key that might sign then, for its record's call and verdict. Owns the wording.
+//! `mcp-approve log verify`: whether the chain holds, whether its head is the one that was noted, and the signatures in it. Owns
+//! the wording.
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use jiff::tz::TimeZone;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::audit::chain::Break;
 use crate::audit::kept_texts::Found;
 use crate::audit::removed::Removed;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Damage, Left, ReadOrder, Reader, StoreError};
+use crate::audit::store::{Damage, Left, Reader, StoreError};
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::named;
+use crate::cli::log::{named, signatures};
 use crate::cli::look::{Look, json_object, shown, visible};
-use crate::signing::signers::{LineError, List, Signers};
-use crate::signing::sshsig::rearmored;
-use crate::signing::verdict::{Attested, Evidence};
 use crate::wire::digest::Digest;
 use crate::wire::number::{counted, grouped};
 
@@ -31,7 +25,7 @@ pub struct VerifyOptions {
     /// A head link noted earlier: it must still be in the chain
     #[arg(long, value_name = "LINK")]
     pub expect_head: Option<Digest>,
-    /// Also verify the signatures of approvals, by this list of OpenSSH's allowed signers
+    /// Also verify the signatures of approvals and of changes, by this list of OpenSSH's allowed signers
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub allowed_signers: Option<PathBuf>,
     /// Keys that no longer count: public keys, one a line
@@ -50,7 +44,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     let (verified, lost, left) = match Reader::open(db)? {
         Some(reader) => {
             let lists = options.allowed_signers.as_deref().map(|list| (list, options.revoked.as_deref()));
-            signed = lists.map(|lists| signatures(&reader, lists)).transpose()?;
+            signed = lists.map(|lists| signatures::verify(&reader, lists)).transpose()?;
             let verified = named::with_progress("checking the log", reader.newest()?, |tell| {
                 verified::verify(&reader, options.expect_head, tell)
             })?;
@@ -109,7 +103,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             },
             "left": left.iter().map(left_json).collect::<Vec<_>>(),
             "signatures": signed.as_ref().map(|signed| {
-                json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>() })
+                json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>(), "unsigned": signed.unsigned })
             }),
         });
         json_object(report, out)?;
@@ -148,6 +142,9 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
         writeln!(out, "By this list of signers, {holds}.")?;
         for (seq, why) in &signed.bad {
             writeln!(out, "THE SIGNATURE IN RECORD {seq} DOES NOT HOLD: {}.", visible(why))?;
+        }
+        for seq in &signed.unsigned {
+            writeln!(out, "Record {seq}, which says what was removed, is not signed.")?;
         }
     }
     tell_removed(&verified, out)?;
@@ -324,83 +321,4 @@ fn tell_left(left: &[Left], out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-#[derive(Debug, Default)]
-struct Signatures {
-    pub good: u64,
-    /// The records whose signatures do not hold, and why.
-    pub bad: Vec<(i64, String)>,
-}
-
-#[derive(Deserialize)]
-struct Decision {
-    kind: String,
-    digest: Option<String>,
-    verdict: Option<String>,
-    #[serde(default)]
-    detail: Signed,
-}
-
-#[derive(Default, Deserialize)]
-struct Signed {
-    #[serde(default)]
-    signatures: Vec<Kept>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct Kept {
-    pub statement: String,
-    pub sshsig: String,
-    /// The line of the list of allowed signers that allowed its key then; earlier versions did not keep it.
-    #[serde(default)]
-    pub line: Option<String>,
-}
-
-pub(super) fn kept(body: &[u8]) -> Vec<Kept> {
-    serde_json::from_slice::<Decision>(body).map(|decision| decision.detail.signatures).unwrap_or_default()
-}
-
-fn signatures(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -> Result<Signatures, Error> {
-    let read = |list: &Path| {
-        // Bytes that are no text are a revocation list in its binary form, which the reader of the list names.
-        let bytes = std::fs::read(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
-        Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let keys = revoked.map(read).transpose()?.unwrap_or_default();
-    let signers = Signers::read(&read(list)?, &keys, &TimeZone::system()).map_err(|errors| {
-        let of = |error: &LineError| if error.list == List::Allowed { list } else { revoked.unwrap_or(list) };
-        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(of(error)))).collect();
-        Error::wrong(errors.join("\n"), "correct these lines: `mcp-approve help signing`")
-    })?;
-    let mut found = Signatures::default();
-    reader.each(ReadOrder::OldestFirst, &mut |row| {
-        // Most records have none, and are not parsed.
-        if memchr::memmem::find(row.body, b"\"signatures\":[").is_some()
-            && let Ok(decision) = serde_json::from_slice::<Decision>(row.body)
-            && decision.kind == "decision"
-        {
-            for kept in &decision.detail.signatures {
-                match why_not(kept, &decision, &signers) {
-                    None => found.good += 1,
-                    Some(why) => found.bad.push((row.seq, why)),
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    })?;
-    Ok(found)
-}
-
-fn why_not(kept: &Kept, decision: &Decision, signers: &Signers) -> Option<String> {
-    let evidence = Evidence { statement: kept.statement.clone(), signature: rearmored(&kept.sshsig) };
-    let attested = match Attested::check(evidence, signers) {
-        Ok(attested) => attested,
-        Err(refused) => return Some(refused.to_string()),
-    };
-    let statement = attested.statement();
-    let is_of = |call: &str| statement.cards().any(|card| card.call.to_string() == call);
-    let is_same = decision.digest.as_deref().is_some_and(is_of)
-        && decision.verdict.as_deref() == Some(statement.said.verdict.word());
-    (!is_same).then(|| "it is for another call or verdict than its record".to_owned())
 }

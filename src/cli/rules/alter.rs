@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::capability::names::capital;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::look::{JsonForm, json_rows, shown, visible, visible_lines};
+use crate::cli::look::{Here, JsonForm, json_rows, shown, visible, visible_lines};
 use crate::cli::rules::options::{EditOptions, RuleOptions};
 use crate::cli::rules::{Site, past};
 use crate::cli::{console, hosts};
@@ -17,15 +17,13 @@ use crate::home::change::{Draft, Drafted};
 use crate::home::layers::{AcceptError, Keeps, Layers};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, PolicyPlace, Why, load};
-use crate::operator::{rule_book, sign};
+use crate::operator::rule_book;
 use crate::policy::edit::{self, EditError};
 use crate::policy::lint::{Warning, lint};
 use crate::policy::past::replay;
 use crate::policy::reading::Problem;
 use crate::policy::rule::Pending;
-use crate::signing::change::NAMESPACE;
 use crate::signing::grade::Needs;
-use crate::signing::verdict::Evidence;
 use crate::text::plain::{self, block};
 use crate::wire::number::counted;
 
@@ -161,22 +159,14 @@ fn settle(layers: &Layers, one: &Pending, places: &Places, now: i64, out: &mut d
     let cannot = |error: AcceptError| {
         Error::wrong(error.to_string(), "run it again and read the new diff: mcp-approve rules accept")
     };
+    let file = Path::new(&one.file);
     let signed = match one.needs {
         Needs::Nothing => None,
-        Needs::Signature => Some(signature(one, places, now, out)?),
+        Needs::Signature => Some(console::sign(Layers::change(file, one.digest), Here { places, now }, out)?),
     };
-    layers.accept(Path::new(&one.file), one.digest, signed.as_ref()).map_err(cannot)?;
-    rule_book::record_acceptance(one, places, now, "at a terminal");
+    let proof = layers.accept(file, one.digest, signed.as_ref(), now).map_err(cannot)?;
+    rule_book::record_acceptance(one, places, now, "at a terminal", &proof);
     Ok(writeln!(out, "Accepted: running servers use it within a second.")?)
-}
-
-fn signature(one: &Pending, places: &Places, now: i64, out: &mut dyn Write) -> Result<Evidence, Error> {
-    let failed = |why| Error::failed("there is no signature", why, "`mcp-approve signers` says who may sign");
-    let key = sign::keys(places, NAMESPACE, now).map_err(failed)?.remove(0);
-    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
-    out.flush()?;
-    places.create_state().map_err(|error| failed(error.to_string()))?;
-    sign::change(Layers::change(Path::new(&one.file), one.digest), now, key).sign(places).map_err(failed)
 }
 
 fn show_pending(one: &Pending, out: &mut dyn Write) -> Result<(), Error> {

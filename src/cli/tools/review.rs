@@ -14,17 +14,16 @@ use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, visible};
 use crate::cli::tools::show::print_changes;
-use crate::cli::tools::{named, print, row, store};
+use crate::cli::tools::{named, print, row, settle, store};
 use crate::console::model::OpenPage;
 use crate::console::pages::review;
 use crate::gate::data::pin::PinState;
 use crate::home::pages::{self, SeenOf};
-use crate::home::user;
-use crate::operator::pinned;
+use crate::operator::pinned::{self, PinReview, ProgramReview, Shown, ToolReview};
 use crate::pins::PinStore;
 use crate::pins::diff::Argument;
 use crate::pins::page::{Beforehand, Line, Offer, Page};
-use crate::pins::reading::{Applied, Server, StoredTool, entry};
+use crate::pins::reading::{Server, StoredTool};
 use crate::text::row::{Tone, strong};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
@@ -66,8 +65,13 @@ fn is_on_page(known: &StoredTool) -> bool {
     known.behavior.badge() != Badge::Mutates && wants_word(known) && reasons(known).len() == 1
 }
 
-fn record(here: Here<'_>, server: &Server, tool: Option<&StoredTool>, what: &str) -> Result<(), Error> {
-    Ok(crate::home::agreed::record(here.places, entry(here.now, server, tool, what, &user::name()))?)
+fn shown(known: &StoredTool) -> Shown {
+    let (fingerprint, tool) = (known.server.fingerprint.clone(), known.tool.name.clone());
+    Shown { fingerprint, tool, latest: known.pin.latest }
+}
+
+fn settle_tool(known: &StoredTool, word: ToolReview, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    settle(&PinReview::Tools(vec![(shown(known), word)]), here, out)
 }
 
 pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
@@ -75,7 +79,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         let what = "what may pass unasked is agreed to by a person, so --agree counts only at a terminal";
         return Err(Error::wrong(what, "run it in a terminal of your own"));
     }
-    let mut store = store(here.places)?;
+    let store = store(here.places)?;
     let pages = wanted_pages(store.as_ref(), options, here)?;
     let is_wanted = |server: &Server| options.server.as_deref().is_none_or(|wanted| wanted == server.name);
     let mut servers = super::servers(store.as_ref())?;
@@ -120,7 +124,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         })?;
         return if is_text { printed(&pages, here, out) } else { Ok(ExitCode::SUCCESS) };
     }
-    let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
+    let Some(store) = &store else { return Ok(ExitCode::SUCCESS) };
     tools.retain(|known| !is_on_page(known));
     let total = servers.len() + tools.len();
     for (at, server) in servers.iter().enumerate() {
@@ -147,14 +151,15 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         }
         match console::ask("    a: accept this program and command   Enter: leave it   q: quit >", out)?.as_deref() {
             Some("a") => {
-                record(here, server, None, "accepted the server's program and command")?;
-                settled(store.accept_server(server)?, "Accepted: its allow rules apply again.", out)?;
+                let Server { fingerprint, name: server, program, .. } = server.clone();
+                let word = ProgramReview::Accepted;
+                settle(&PinReview::Program { fingerprint, server, program, word }, here, out)?;
             }
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
         }
     }
-    if answer_pages(pages, store, options, here, out)? == Next::Leave {
+    if answer_pages(pages, options, here, out)? == Next::Leave {
         return Ok(ExitCode::SUCCESS);
     }
     for (at, known) in tools.iter().enumerate() {
@@ -187,17 +192,13 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
             .as_deref()
         {
             Some("a") => {
-                record(here, &known.server, Some(known), "accepted the definition")?;
-                settled(store.accept(known)?, "Accepted: this definition is trusted from now on.", out)?;
+                settle_tool(known, ToolReview::Accepted, here, out)?;
                 if known.behavior.disputed {
                     let pin = here.places.command("tools pin");
                     writeln!(out, "    The evidence still contradicts itself: say what it is with `{pin}`.")?;
                 }
             }
-            Some("r") => {
-                record(here, &known.server, Some(known), "refused the definition")?;
-                settled(store.refuse(known)?, "Refused: its calls are denied.", out)?;
-            }
+            Some("r") => settle_tool(known, ToolReview::Refused, here, out)?,
             Some("q") | None => return Ok(ExitCode::SUCCESS),
             Some(_) => {}
         }
@@ -226,7 +227,7 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
             "run it in a terminal of your own",
         ));
     }
-    let mut store = store(here.places)?;
+    let store = store(here.places)?;
     let mut pins: Vec<(StoredTool, Option<Identity>)> = Vec::new();
     for tool in &options.tools {
         for known in named(store.as_ref(), &[options.server.clone(), tool.clone()])? {
@@ -234,7 +235,6 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
             pins.push((known, word));
         }
     }
-    let Some(store) = &mut store else { return Ok(ExitCode::SUCCESS) };
     for (known, word) in &pins {
         let now_is = known.behavior.identity;
         writeln!(out, "{} / {} is {now_is} now", visible(&known.server.name), visible(&known.tool.name))?;
@@ -244,14 +244,8 @@ pub(super) fn pin(options: &ToolsPinOptions, here: Here<'_>, out: &mut dyn Write
     if console::ask("  type yes to do it >", out)?.as_deref() != Some("yes") {
         return done(writeln!(out, "  Left as it was."));
     }
-    for (known, word) in pins {
-        record(here, &known.server, Some(&known), &in_words(word.as_ref()))?;
-        let done = match word {
-            Some(word) => store.pin(&known, word)?,
-            None => store.unpin(&known)?,
-        };
-        settled(done, "Done.", out)?;
-    }
+    let words = pins.iter().map(|(known, word)| (shown(known), ToolReview::Pinned(*word))).collect();
+    settle(&PinReview::Tools(words), here, out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -276,16 +270,6 @@ fn said(options: &ToolsPinOptions, known: &StoredTool) -> Result<Option<Identity
         format!("{said} contradicts itself"),
         "PURE goes with READ or SEARCH, MUTATES with every other action",
     ))
-}
-
-fn settled(settled: Applied, done: &str, out: &mut dyn Write) -> Result<(), Error> {
-    match settled {
-        Applied::Done => writeln!(out, "    {done}")?,
-        Applied::Outdated => {
-            writeln!(out, "    It changed again since it was shown; nothing was done. Review it again.")?;
-        }
-    }
-    Ok(())
 }
 
 fn server_row(server: &Server) -> Value {
@@ -322,7 +306,6 @@ fn wanted_pages(store: Option<&PinStore>, options: &ToolsReviewOptions, here: He
 
 fn answer_pages(
     all: Vec<Page>,
-    store: &mut PinStore,
     options: &ToolsReviewOptions,
     here: Here<'_>,
     out: &mut dyn Write,
@@ -332,8 +315,7 @@ fn answer_pages(
             print_page(&page, here, out)?;
             let marked = |(_, line): &(usize, &Line)| line.beforehand == Beforehand::Marked;
             let lines: Vec<usize> = page.lines.iter().enumerate().filter(marked).map(|(at, _)| at).collect();
-            let (says, _) = pages::answer(store, here.places, &page, &lines, here.now)?;
-            writeln!(out, "{}", visible(&says))?;
+            settle(&PinReview::Page(Box::new(page), lines), here, out)?;
             continue;
         }
         if show_page(page, here, out)? == Next::Leave {

@@ -13,11 +13,13 @@ use crate::cli::look::{Here, pretty, shown, visible};
 use crate::cli::tools::agreed::{all, whose};
 use crate::cli::tools::{servers, store};
 use crate::cli::{console, manifest};
-use crate::home::agreed::agree;
+use crate::home::agreed::{agree, change};
 use crate::home::agreed_file::{self, AgreementOffer};
+use crate::home::signers::{proof, word_needs};
 use crate::home::user;
 use crate::pins::PinStore;
 use crate::pins::reading::Server;
+use crate::signing::grade::{Danger, Needs};
 use crate::wire::number::counted;
 
 /// Writes what counts today. A file that is there already is left as it is.
@@ -90,7 +92,15 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     if these.is_empty() {
         return done(writeln!(out, "Left as it was."));
     }
-    agree(store, here.places, &these, here.now)?;
+    let terms = change(these.iter().map(|(_, fingerprint, one)| one.digest(fingerprint)).collect());
+    let needs = word_needs(here.places, Danger::Plain);
+    let signed = match needs {
+        Needs::Nothing => None,
+        Needs::Signature => Some(console::sign(terms.clone(), here, out)?),
+    };
+    let proof = proof(here.places, needs, signed.as_ref(), (&terms, here.now));
+    let proof = proof.map_err(|why| Error::failed("nothing was agreed to", why, "`mcp-approve help signing`"))?;
+    agree(store, here.places, &these, &proof, here.now)?;
     writeln!(out, "Agreed to {}; running servers use it within a second.", these.len())?;
     Ok(ExitCode::SUCCESS)
 }

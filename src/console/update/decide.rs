@@ -312,7 +312,7 @@ pub(super) fn say(model: &mut Model, word: ToolWord) {
     let Some(armed) = armed.filter(|armed| word == ToolWord::Changes || !tell_not_whole(model, armed)) else {
         return;
     };
-    let message = |ticket, digest| FromConsole::Pin { ticket, digest, word };
+    let message = |ticket, digest| FromConsole::Pin { ticket, digest, word, signed: None };
     if word == ToolWord::Reads {
         send_shown(model, &armed, VerdictWord::Approve, on_screen(model), message);
         let row = good("Approved, and remembered: ");

@@ -136,7 +136,7 @@ pub(super) fn enter(model: &mut Model) {
             model.overlay = None;
             let row = good("Acceptance sent: ").and_foreign(Tone::Ours, &pending.file);
             model.note = Some(row.quiet(". It counts for every server within a second."));
-            let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest };
+            let message = FromConsole::AcceptPolicy { file: pending.file, digest: pending.digest, signed: None };
             model.todo.push(Command::Send { session, message });
         }
         subject @ (ReviewOf::Definition(_) | ReviewOf::Program(_)) if sure => {

@@ -151,6 +151,10 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
     let (tone, words) = match (settled.by, word) {
         (By::Operator, VerdictWord::Approve) if settled.verdict == Some(word) => (Tone::Good, "Approved: ".to_owned()),
         (By::Operator, VerdictWord::Deny) if settled.verdict == Some(word) => (Tone::Good, "Denied: ".to_owned()),
+        // What was signed with `p` lets the call pass, not the word itself.
+        (By::Default, VerdictWord::Approve) if settled.verdict == Some(word) && held.snapshot.signs.is_some() => {
+            (Tone::Good, "Approved by what you agreed to: ".to_owned())
+        }
         (by, _) => {
             let (_, was) = verdict(settled.verdict, "withdrawn");
             (Tone::Warn, format!("Too late, it was {was} {}: ", decided_by(by)))

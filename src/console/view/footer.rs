@@ -8,7 +8,8 @@ use crate::console::model::{Fate, Held, Model, Offer, Overlay, ReviewOf, RuleEnt
 use crate::console::pages;
 use crate::link::message::{Remembers, ToolOffer};
 use crate::operator::found::LogRows;
-use crate::text::row::{Row, Tone, warn};
+use crate::operator::sign::OwnKey;
+use crate::text::row::{Row, Tone, key, ours, strong, warn};
 
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {
     match model.note_rows() {
@@ -195,4 +196,16 @@ fn key_of(model: &Model, action: Action) -> &str {
 
 fn hint(key: &str, name: &str, tone: Tone) -> Row {
     Row::of(tone, key).quiet(format!(" {name}  "))
+}
+
+/// The last line while a key signs: what the keys do, which comes first where there is little room; then who signs, or why nobody
+/// does. `what` is how much one signature covers, if it is more than one thing; `keys` is how many can be tried.
+pub fn signing_row(own: Result<&OwnKey, &str>, what: &str, keys: usize) -> Row {
+    let row = if own.is_ok() { strong("Touch the key. ") } else { ours("") };
+    let row = row.joined(key("Esc")).ours(" back, ").joined(key("t")).ours(" at the terminal");
+    let row = if keys > 1 { row.ours(", ").joined(key("Tab")).ours(" next key") } else { row };
+    match own {
+        Ok(own) => row.ours(". Signing ").and_foreign(Tone::Ours, &format!("{what}as {own}")),
+        Err(why) => row.ours(". ").and_foreign(Tone::Danger, why),
+    }
 }

@@ -61,6 +61,9 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         signs: None,
     };
     if signed::needs(context, judged) == Needs::Signature {
+        if let Some(offer) = &mut snapshot.offer {
+            offer.signs = Some(Box::new(grant::signs(context, held, judged, offer)));
+        }
         snapshot.signs = Some(signed::terms(context, held, judged, snapshot.card_digest()));
     }
     snapshot

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::audit::{By, Kind, Receipt};
-use crate::behavior::Mutability;
 use crate::gate::Gate;
 use crate::gate::call::{ask, card, end, forward, grant, judge, look, signed};
 use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
-use crate::gate::data::pin::{Pinning, ToolOffer, ToolWord};
+use crate::gate::data::pin::{Pinning, ToolWord};
 use crate::gate::data::{
     effect::Effect,
     facts::{Findings, Opinion},
@@ -23,7 +22,7 @@ use crate::gate::held::{
 use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
 use crate::gate::waiting::{answer, come_back, given::ShownForm};
 use crate::policy::Policy;
-use crate::signing::Needs;
+use crate::signing::{Needs, change::Change};
 use crate::wire::{Digest, counted};
 
 impl Gate {
@@ -367,7 +366,12 @@ impl Gate {
     }
 
     /// An operator says what the tool of exactly this call is, or agrees to what is new about it.
-    pub(in crate::gate) fn on_pinned(&mut self, word: &OperatorWord, tool_word: ToolWord) {
+    pub(in crate::gate) fn on_pinned(
+        &mut self,
+        word: &OperatorWord,
+        tool_word: ToolWord,
+        signature: Signature<Change>,
+    ) {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return ask::report_late(&self.calls, &mut self.out, word, tool_word.word());
         };
@@ -383,35 +387,28 @@ impl Gate {
             Err(why) => return self.out.refuse_word(word, why),
         };
         let judged = &asking.case.judged;
-        if tool_word != ToolWord::Changes && signed::needs(self.context(), judged) == Needs::Signature {
-            self.calls.put(held, asking);
-            return self.out.refuse_word(word, signed::UNSIGNED);
+        let signs = grant::signs(self.context(), &held, judged, &offer).change(tool_word);
+        let proof = match signed::word(self.context(), judged, signs.as_ref(), signature) {
+            Ok(proof) => proof,
+            Err(why) => {
+                ask::record_ineffective(&mut self.out, word, tool_word.word(), &why);
+                return self.wait_on((held, asking), word, &why);
+            }
+        };
+        let (says, mut agreed) = grant::settles(&held, judged, &offer, tool_word);
+        agreed.extend(says.as_ref().filter(|_| proof.is_signed()).map(Pinning::agreement));
+        if let Some(says) = says {
+            grant::record_pinning(&mut self.out, (&held, word), says);
         }
-        // Without a definition nothing is offered, so there is one here.
-        if let Some(described) = judged.described.clone() {
-            let is = described.behavior.identity;
-            let says = match (tool_word, offer.tool) {
-                (ToolWord::Reads, ToolOffer::Likely) => Some(is),
-                (ToolWord::Changes, _) => Some(is.with_mutability(Mutability::Mutates)),
-                (ToolWord::Reads, ToolOffer::Proven) | (ToolWord::PlainText, _) => None,
-            };
-            let agreed = match tool_word {
-                ToolWord::Reads => judged.behavior.shape.agreements().unwrap_or_default(),
-                ToolWord::PlainText => judged.behavior.shape.any_text().unwrap_or_default(),
-                ToolWord::Changes => Vec::new(),
-            };
-            if let Some(says) = says {
-                let tool = held.call.name().to_owned();
-                let says = Pinning { tool, definition: described.digest, is, says };
-                grant::record_pinning(&mut self.out, (&held, word), says);
-            }
-            for one in agreed {
-                grant::record_agreement(&mut self.out, (&held, word), self.catalog.fingerprint(), one);
-            }
+        for one in agreed {
+            grant::record_agreement(&mut self.out, (&held, word), self.catalog.fingerprint(), one, &proof);
         }
         match tool_word {
-            ToolWord::Reads => self.operator_approves((held, asking), word, (false, None), Signature::None),
-            ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, asking),
+            // What was signed lets the call pass once the log has it; a verdict on it would need another signature.
+            ToolWord::Reads if !proof.is_signed() => {
+                self.operator_approves((held, asking), word, (false, None), Signature::None);
+            }
+            ToolWord::Reads | ToolWord::Changes | ToolWord::PlainText => self.calls.put(held, asking),
         }
     }
 
@@ -420,9 +417,9 @@ impl Gate {
         match self.out.log.said.remove(&entry) {
             None => {}
             Some(Said::Pinned(pinning, console)) => self.out.push(Effect::Pin { pinning: Box::new(pinning), console }),
-            Some(Said::Agreed(agreed, console)) => {
-                self.catalog.agree(agreed.clone());
-                self.out.push(Effect::Agree { agreed: vec![agreed], console });
+            Some(Said::Agreed(agreed, backing, console)) => {
+                self.catalog.agree(agreed.clone(), backing);
+                self.out.push(Effect::Agree { agreed: vec![agreed], backing, console });
                 self.rejudge();
             }
         }
@@ -454,24 +451,25 @@ impl Gate {
     }
 
     /// An operator has accepted a changed file: this is recorded; the shell keeps the file and reads the policy again.
-    pub(in crate::gate) fn on_policy_accepted(&mut self, file: String, digest: Digest, operator: &Operator) {
+    pub(in crate::gate) fn on_policy_accepted(
+        &mut self,
+        (file, digest): (String, Digest),
+        operator: &Operator,
+        signature: Signature<Change>,
+    ) {
         let console = operator.console;
-        let pending = &self.rules.policy.pending;
-        if !pending.iter().any(|one| one.file == file && one.digest == digest) {
-            let why = "the policy has changed since it was shown, or no longer waits; look at it again".to_owned();
-            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
-        }
-        if pending.iter().any(|one| one.file == file && one.needs == Needs::Signature) {
-            let why =
-                "the machine's policy asks for signatures: accept it with `mcp-approve rules accept`, which signs"
-                    .to_owned();
-            return self.out.push(Effect::Refuse { console, ticket: String::new(), why });
-        }
+        let signed = match &signature {
+            Signature::Attested(signed, _) => Some(signed.evidence().clone()),
+            Signature::None | Signature::Unusable(_) => None,
+        };
+        let proof = match signed::acceptance(self.context(), (&file, digest), signature) {
+            Ok(proof) => proof,
+            Err(why) => return self.out.push(Effect::Refuse { console, ticket: String::new(), why }),
+        };
         let entry = self.out.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
-        self.out.record(
-            entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string()),
-        );
-        self.out.push(Effect::AcceptPolicy { file, digest, console });
+        let entry = entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string());
+        self.out.record(entry.proven(&proof));
+        self.out.push(Effect::AcceptPolicy { file, digest, signed, console });
     }
 
     /// Starts the operator's time for a call again, but never beyond the time for which its host waits.

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::audit::{Entry, Kind};
-use crate::behavior::{Agreement, Confidence, Mutability};
+use crate::behavior::{Agreement, Confidence, Mutability, agreed::Backing};
 use crate::gate::call::danger;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Operator, OperatorWord, Said};
-use crate::gate::data::pin::{PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
+use crate::gate::data::pin::{OfferSigns, PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, GivenGrant, GrantArea, Grants, LONGEST};
-use crate::gate::held::{Held, Judged, out::Out};
+use crate::gate::held::{Held, Judged, context::Context, out::Out};
 use crate::gate::server::catalog::{Catalog, ToolLookup};
 use crate::policy::rule::{Likely, NewDefault};
 use crate::policy::{Decision, Policy, under::Folder};
+use crate::signing::change::Proof;
 use crate::wire::Call;
 
 /// Remembers what was granted with an approval that is in the log.
@@ -128,11 +129,14 @@ pub(super) fn record_agreement(
     (held, word): (&Held, &OperatorWord),
     fingerprint: &str,
     agreed: Agreement,
+    proof: &Proof,
 ) {
     let mut entry = word_entry(out, Kind::Agreed, held, word);
     entry.digest = Some(agreed.digest(fingerprint));
-    let entry = out.record(entry.with("says", agreed.says()).with("agreed", &agreed));
-    out.log.said.insert(entry, Said::Agreed(agreed, word.operator.console));
+    entry.add("fingerprint", proof.is_signed().then_some(fingerprint));
+    let entry = out.record(entry.with("says", agreed.says()).with("agreed", &agreed).proven(proof));
+    let backing = if proof.is_signed() { Backing::Signed } else { Backing::Recorded };
+    out.log.said.insert(entry, Said::Agreed(agreed, backing, word.operator.console));
 }
 
 /// The log could not take what an operator said: it counts for nothing.
@@ -140,7 +144,7 @@ pub(super) fn word_failed(out: &mut Out, entry: u64, why: &str) {
     let (what, console) = match out.log.said.remove(&entry) {
         None => return,
         Some(Said::Pinned(Pinning { tool, .. }, console)) => (format!("about {tool}"), console),
-        Some(Said::Agreed(agreed, console)) => (format!("about {}", agreed.says()), console),
+        Some(Said::Agreed(agreed, _, console)) => (format!("about {}", agreed.says()), console),
     };
     let why = format!("your answer {what} could not be recorded, so it is not remembered: {why}");
     out.push(Effect::Refuse { console, ticket: String::new(), why });
@@ -182,5 +186,47 @@ pub(in crate::gate) fn offer(judged: &Judged, policy: &Policy) -> Option<PinOffe
         agree: agreements.iter().flatten().map(Agreement::says).collect(),
         any_text: shape.any_text().iter().flatten().map(name).collect(),
         remembers,
+        signs: None,
     })
+}
+
+/// What a word of the operator says of the tool, and agrees to.
+pub(super) fn settles(
+    held: &Held,
+    judged: &Judged,
+    offer: &PinOffer,
+    word: ToolWord,
+) -> (Option<Pinning>, Vec<Agreement>) {
+    // Without a definition nothing is offered, so there is one here.
+    let Some(described) = &judged.described else { return (None, Vec::new()) };
+    let is = described.behavior.identity;
+    let says = match (word, offer.tool) {
+        (ToolWord::Reads, ToolOffer::Likely) => Some(is),
+        (ToolWord::Changes, _) => Some(is.with_mutability(Mutability::Mutates)),
+        (ToolWord::Reads, ToolOffer::Proven) | (ToolWord::PlainText, _) => None,
+    };
+    let shape = &judged.behavior.shape;
+    let agreed = match word {
+        ToolWord::Reads => shape.agreements(),
+        ToolWord::PlainText => shape.any_text(),
+        ToolWord::Changes => None,
+    };
+    let tool = held.call.name().to_owned();
+    (says.map(|says| Pinning { tool, definition: described.digest, is, says }), agreed.unwrap_or_default())
+}
+
+/// What the signature on a card's words must cover: what they agree to, and what they say that the tool is.
+pub(super) fn signs(context: Context<'_>, held: &Held, judged: &Judged, offer: &PinOffer) -> OfferSigns {
+    let agreed = |word| {
+        let (said, mut agreed) = settles(held, judged, offer, word);
+        agreed.extend(said.map(|said| said.agreement()));
+        agreed
+    };
+    OfferSigns {
+        fingerprint: context.catalog.fingerprint().to_owned(),
+        machine: context.config.machine.to_string(),
+        user: context.config.user.to_string(),
+        reads: agreed(ToolWord::Reads),
+        any_text: agreed(ToolWord::PlainText),
+    }
 }

@@ -349,7 +349,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     let unknown;
     let (tool, of_tool, said, keys) = match described.as_deref() {
         Some(known) => {
-            let behavior = known.behavior_where(context.rules.policy.signed);
+            let behavior = context.behavior_of(known);
             (Some(&known.tool), behavior, known.said(), known.keys())
         }
         None => {

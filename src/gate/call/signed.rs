@@ -4,9 +4,11 @@ use crate::gate::call::judge;
 use crate::gate::data::{event::Signature, terms::GrantTerms};
 use crate::gate::held::{Approval, Held, Judged, SignedApproval, context::Context};
 use crate::policy::{Decision, terms::ApproverKind};
+use crate::signing::change::{Change, ChangeKind, ChangeTerms, Proof};
 use crate::signing::grade::{ConsoleUser, Danger};
+use crate::signing::signed::Signer;
 use crate::signing::statement::{Challenge, NAMESPACE};
-use crate::signing::verdict::{Expected, SignedVerdict, Signer, Spent};
+use crate::signing::verdict::{Expected, SignedVerdict, Spent};
 use crate::signing::{Attested, CardTerms, InForce, Needs};
 use crate::wire::{Digest, Hasher};
 
@@ -56,7 +58,6 @@ pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Di
         machine: config.machine.to_string(),
         policy: context.rules.policy.digest,
         role: config.scope.words(),
-        sandbox: None,
         server: context.catalog.fingerprint().to_owned(),
         session: config.session.to_string(),
         ticket: held.ticket.to_string(),
@@ -76,6 +77,54 @@ fn challenge(secret: &str, held: &Held) -> Challenge {
     }
     hasher.update(held.call.digest().as_bytes());
     Challenge::of(*hasher.finish().as_bytes())
+}
+
+/// The proof that an operator may say this of a call's tool; `terms` is what its signature covers, if it loosens something.
+///
+/// # Errors
+/// Why the operator's word has no effect.
+pub(super) fn word(
+    context: Context<'_>,
+    judged: &Judged,
+    terms: Option<&ChangeTerms>,
+    signature: Signature<Change>,
+) -> Result<Proof, String> {
+    match (terms, needs(context, judged)) {
+        (Some(terms), Needs::Signature) => change(context, Needs::Signature, terms, signature),
+        (None, _) | (_, Needs::Nothing) => Proof::unsigned(Needs::Nothing),
+    }
+}
+
+/// The proof that an operator may accept this text of a policy file.
+///
+/// # Errors
+/// Why it is not accepted.
+pub(super) fn acceptance(
+    context: Context<'_>,
+    (file, digest): (&str, Digest),
+    signature: Signature<Change>,
+) -> Result<Proof, String> {
+    let pending = context.rules.policy.pending.iter().find(|one| one.file == file && one.digest == digest);
+    let one = pending.ok_or("the policy has changed since it was shown, or no longer waits; look at it again")?;
+    let (machine, user) = (context.config.machine.to_string(), context.config.user.to_string());
+    let terms = ChangeTerms { changes: vec![digest], kind: ChangeKind::Policy, machine, of: file.to_owned(), user };
+    change(context, one.needs, &terms, signature)
+}
+
+fn change(
+    context: Context<'_>,
+    needs: Needs,
+    terms: &ChangeTerms,
+    signature: Signature<Change>,
+) -> Result<Proof, String> {
+    let now = context.out.now.wall;
+    match signature {
+        Signature::None => Proof::unsigned(needs),
+        Signature::Unusable(why) => Err(format!("the signature does not count: {why}")),
+        Signature::Attested(signed, lists) => {
+            Proof::signed(&signed, &lists, terms, now).map_err(|why| format!("the signature does not count: {why}"))
+        }
+    }
 }
 
 /// A signature that may count for a call that waits.

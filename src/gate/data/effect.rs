@@ -1,11 +1,12 @@
 //! What comes out of the gate: effects that the shell performs at once, in order.
 
 use crate::audit::Entry;
-use crate::behavior::Agreement;
+use crate::behavior::{Agreement, agreed::Backing};
 use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::pin::{PinUpdate, Pinning};
 use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::{facts::Look, snapshot::Snapshot, token::GuardrailToken};
+use crate::signing::signed::Evidence;
 use crate::wire::{Call, Digest, Line, Plain};
 
 #[derive(Debug)]
@@ -46,6 +47,7 @@ pub enum Effect {
     /// Keep what an operator has agreed to; the log has it. Where it cannot be kept, this console learns why.
     Agree {
         agreed: Vec<Agreement>,
+        backing: Backing,
         console: ConsoleId,
     },
     /// Note that these agreements were used today: what is not used for 90 days lapses.
@@ -65,6 +67,7 @@ pub enum Effect {
     AcceptPolicy {
         file: String,
         digest: Digest,
+        signed: Option<Evidence>,
         console: ConsoleId,
     },
     /// Send [`crate::gate::data::event::Event::Woke`] at this time (monotonic microseconds); replaces the one asked before.

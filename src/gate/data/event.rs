@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::Receipt;
-use crate::behavior::Agreement;
+use crate::behavior::{Agreement, agreed::Backing};
 use crate::gate::data::pin::{Pinning, Pins, ToolWord};
 use crate::gate::data::{
     facts::{Findings, Opinion},
@@ -11,7 +11,7 @@ use crate::gate::data::{
     terms::GrantTerms,
 };
 use crate::policy::Policy;
-use crate::signing::{Attested, InForce};
+use crate::signing::{InForce, change::Change, signed::Signed, statement::Statement};
 use crate::wire::{Digest, Gist, Line, digest::StreamDigest};
 
 /// A moment, read once per step by the shell.
@@ -49,10 +49,10 @@ pub struct OperatorWord {
 
 /// The signature that came with an operator's word, as the shell has checked it against the lists of signers in force, and these lists.
 #[derive(Debug)]
-pub enum Signature {
+pub enum Signature<T = Statement> {
     None,
-    /// It is good; which call it is for is not checked yet.
-    Attested(Box<Attested>, Box<InForce>),
+    /// It is good; which call or change it is for is not checked yet.
+    Attested(Box<Signed<T>>, Box<InForce>),
     Unusable(String),
 }
 
@@ -114,7 +114,7 @@ pub enum Event {
     /// An operator approved a call, and calls like it for a while.
     Granted(OperatorWord, GrantTerms, Signature),
     /// An operator said what the tool of a call is.
-    Pinned(OperatorWord, ToolWord),
+    Pinned(OperatorWord, ToolWord, Signature<Change>),
     GrantEnded {
         grant: String,
         operator: Operator,
@@ -123,6 +123,7 @@ pub enum Event {
         file: String,
         digest: Digest,
         operator: Operator,
+        signature: Signature<Change>,
     },
     /// The pins of this server were read, or were reviewed elsewhere: these are the pins now.
     Reviewed(Box<Pins>),
@@ -165,5 +166,5 @@ pub enum Event {
 #[derive(Clone, Debug)]
 pub enum Said {
     Pinned(Pinning, ConsoleId),
-    Agreed(Agreement, ConsoleId),
+    Agreed(Agreement, Backing, ConsoleId),
 }

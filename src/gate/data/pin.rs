@@ -11,6 +11,7 @@ use crate::behavior::{
     hazards::lookalike,
 };
 use crate::mcp::Tool;
+use crate::signing::change::{ChangeKind, ChangeTerms};
 use crate::wire::Digest;
 
 /// How many tools of one server are remembered, so that one that renames its tools fills no disk: the rest is not reviewed.
@@ -70,6 +71,8 @@ pub struct Pins {
     pub others: HashMap<String, Vec<Other>>,
     /// What the operator has agreed to, each with its record in the log.
     pub agreed: Agreements,
+    /// Those of them with a signature that counts.
+    pub signed: Agreements,
     /// What is kept as agreed to and has no record in the log, in words: none of it counts.
     pub unproven: Vec<String>,
     /// What lapsed when this was read, because it was not used for long.
@@ -247,6 +250,39 @@ pub struct PinOffer {
     /// The keys under which `w` takes any text from now on; none where something else is new too. Foreign text.
     pub any_text: Vec<String>,
     pub remembers: Remembers,
+    /// Where `p` and `w` need a signature: what it must cover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signs: Option<Box<OfferSigns>>,
+}
+
+/// What is agreed to with a card's words, on which machine. Texts in it are foreign, raw.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferSigns {
+    /// Of the server's command line.
+    pub fingerprint: String,
+    pub machine: String,
+    pub user: String,
+    pub reads: Vec<Agreement>,
+    pub any_text: Vec<Agreement>,
+}
+
+impl OfferSigns {
+    /// What a word agrees to.
+    pub fn agreed(&self, word: ToolWord) -> &[Agreement] {
+        match word {
+            ToolWord::Reads => &self.reads,
+            ToolWord::PlainText => &self.any_text,
+            ToolWord::Changes => &[],
+        }
+    }
+
+    /// What the signature on a word covers; `None` where it needs none.
+    pub fn change(&self, word: ToolWord) -> Option<ChangeTerms> {
+        let changes: Vec<Digest> = self.agreed(word).iter().map(|one| one.digest(&self.fingerprint)).collect();
+        let (machine, user) = (self.machine.clone(), self.user.clone());
+        let terms = ChangeTerms { changes, kind: ChangeKind::Tools, machine, of: String::new(), user };
+        (!terms.changes.is_empty()).then_some(terms)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -296,4 +332,11 @@ pub struct Pinning {
     /// What the definition was concluded to be when this was said.
     pub is: Identity,
     pub says: Identity,
+}
+
+impl Pinning {
+    /// It as something agreed to, as it is kept where it must be signed.
+    pub fn agreement(&self) -> Agreement {
+        Agreement::of_definition(&self.tool, &self.definition, self.says)
+    }
 }

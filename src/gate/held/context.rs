@@ -1,8 +1,6 @@
 //! What a step may read: configuration, policy, what is known of both ends, and the calls that wait. Changes nothing.
 
-use std::sync::LazyLock;
-
-use crate::behavior::Agreements;
+use crate::behavior::{Agreement, Agreements, Behavior};
 use crate::capability::schema::Mismatch;
 use crate::gate::config::{Config, ForwardOrder, Mode};
 use crate::gate::data::snapshot::STILL_WAITS;
@@ -42,13 +40,19 @@ impl<'a> Context<'a> {
         if self.rules.policy.asks_for_signatures() { Mode::Enforce } else { self.config.mode }
     }
 
-    /// What the operator has agreed to: without a signature, which no agreement has, it counts only where not all approvals need one.
+    /// What the operator has agreed to: without a signature it counts only where not all approvals need one.
     pub fn agreed(&self) -> &'a Agreements {
-        static NOTHING: LazyLock<Agreements> = LazyLock::new(Agreements::new);
         match self.rules.policy.signed {
             Required::Never | Required::Dangerous => self.catalog.agreed(),
-            Required::Always => &NOTHING,
+            Required::Always => self.catalog.signed(),
         }
+    }
+
+    /// What a definition is concluded to be: with the operator's word, as far as that has the signature that the policy wants.
+    pub fn behavior_of<'d>(&self, described: &'d Described) -> &'d Behavior {
+        let said = |is| Agreement::of_definition(&described.tool.name, &described.digest, is);
+        let is_signed = || self.catalog.signed().contains(&said(described.behavior.identity));
+        described.behavior_where(self.rules.policy.signed, is_signed)
     }
 
     pub fn mismatch(&self) -> &'a Mismatch {

@@ -12,7 +12,7 @@ use crate::gate::held::{
 };
 use crate::gate::state::{Host, Past, passed::side};
 use crate::mcp::request;
-use crate::signing::{Grade, sshsig::unarmored};
+use crate::signing::Grade;
 use crate::wire::Call;
 
 /// How many characters of a request's target are recorded.
@@ -85,14 +85,7 @@ fn worth(approval: &Approval) -> Grade {
 
 /// The signatures of an approval, with all that it takes to verify them again.
 fn signatures(signed: &[SignedApproval]) -> Option<Value> {
-    of_all(signed, |one| {
-        let attested = one.verdict.attested();
-        let (signer, evidence) = (attested.signer(), attested.evidence());
-        json!({
-            "signer": signer.principal, "key": signer.key.kind().word(), "fingerprint": signer.key.fingerprint(),
-            "worth": one.grade.word(), "line": attested.line(), "statement": evidence.statement, "sshsig": unarmored(&evidence.signature),
-        })
-    })
+    of_all(signed, |one| one.verdict.attested().record(one.grade))
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::agreed::Backing;
 use crate::behavior::conclude::{self, Overrides};
 use crate::behavior::{Agreement, Agreements, Trust, curated::Curated, hazards::lookalike};
 use crate::gate::config::{Config, Discover};
@@ -124,7 +125,15 @@ impl Catalog {
         &self.pins.agreed
     }
 
-    pub fn agree(&mut self, one: Agreement) {
+    /// What of it has a signature that counts.
+    pub fn signed(&self) -> &Agreements {
+        &self.pins.signed
+    }
+
+    pub fn agree(&mut self, one: Agreement, backing: Backing) {
+        if backing == Backing::Signed {
+            self.pins.signed.insert(one.clone());
+        }
         self.pins.agreed.insert(one);
     }
 

@@ -73,12 +73,15 @@ impl Described {
         }
     }
 
-    /// What it is where approvals need signatures: the operator's word has none, so it loosens nothing that would need one.
-    pub fn behavior_where(&self, signed: Required) -> &Behavior {
+    /// What it is where approvals need signatures: the operator's word loosens nothing that would need one,
+    /// unless it is signed.
+    pub fn behavior_where(&self, signed: Required, is_signed: impl Fn() -> bool) -> &Behavior {
         let is_pure = |one: &Behavior| one.identity.mutability == Mutability::Pure;
         match (&self.unsaid, signed) {
-            (Some(unsaid), Required::Always) if is_pure(&self.behavior) => unsaid,
-            (Some(unsaid), Required::Dangerous) if is_pure(&self.behavior) && !is_pure(unsaid) => unsaid,
+            (Some(unsaid), Required::Always) if is_pure(&self.behavior) && !is_signed() => unsaid,
+            (Some(unsaid), Required::Dangerous) if is_pure(&self.behavior) && !is_pure(unsaid) && !is_signed() => {
+                unsaid
+            }
             _ => &self.behavior,
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_approve::capability::scope::Listed;
-use mcp_approve::gate::data::event::{Event, Side};
+use mcp_approve::gate::data::event::{Event, Side, Signature};
 use mcp_approve::gate::data::report::OperatorVerdict;
 use mcp_approve::gate::{Config, ForwardOrder};
 use mcp_approve::policy::parse;
@@ -83,7 +83,7 @@ pub(super) fn odd() -> World {
     let mut changed = parse::built_in();
     changed.banner = Some("a project's file waits".into());
     world.step(Event::PolicyChanged(Arc::new(changed)));
-    world.step(Event::PolicyAccepted { file: "/p.toml".into(), digest, operator: ann() });
+    world.step(Event::PolicyAccepted { file: "/p.toml".into(), digest, operator: ann(), signature: Signature::None });
     world.call("3", "write_file", r#"{"path":"/b","content":"x"}"#);
     world.step(Event::ServerInputClosed { how: "it closed its input".into() });
     world.step(Event::Closed { side: Side::Server, how: "exit code 3".into() });
