@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
-use crate::behavior::identity::{Identity, NotAnIdentity};
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::{Identity, Mutability, identity::NotAnIdentity};
 use crate::cli::demo::AgentArgs;
 use crate::cli::hosts::HostsHome;
 use crate::cli::install::choose::{ChangeOptions, InstallOptions};

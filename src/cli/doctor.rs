@@ -17,15 +17,14 @@ use crate::cli::look::{Here, JsonForm, Look, json_rows};
 use crate::cli::{console, log};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
-use crate::home::agreed;
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under};
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::home::signers;
+use crate::home::{agreed, signers};
 use crate::pins::{PinStore, PinsError};
 use crate::text::columns::{Columns, cell};
 use crate::text::row::{Row, Tone};
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 /// Socket paths have 104 bytes on macOS, and 108 on Linux; a name in the run folder takes up to 32 of them.
 const LONGEST_RUN_DIR: usize = 104 - 32;

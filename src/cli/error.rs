@@ -4,13 +4,10 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::audit::search::Meaningless;
-use crate::audit::store::StoreError;
+use crate::audit::{StoreError, search::Meaningless};
 use crate::home::agreed::{AgreedError, RecordError};
-use crate::home::change::ChangeError;
-use crate::home::config::ConfigError;
 use crate::home::places::{PlaceError, under};
-use crate::home::policy_file::Broken;
+use crate::home::{change::ChangeError, config::ConfigError, policy_file::Broken};
 use crate::interpose::child::SpawnError;
 use crate::operator::settle::SettleError;
 use crate::pins::PinsError;

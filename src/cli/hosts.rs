@@ -10,21 +10,17 @@ use std::process::ExitCode;
 use clap::{Args, ValueHint};
 use serde_json::{Map, Value, json};
 
-use crate::behavior::taxonomy::Badge;
+use crate::behavior::Badge;
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, JsonForm, clipped, json_rows, visible};
 use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, word};
-use crate::home::policy_file::PolicyPlace;
-use crate::home::{name, user};
+use crate::home::{name, policy_file::PolicyPlace, user};
 use crate::hosts::{self, Listed, Lists, Search, Start};
-use crate::pins::PinStore;
-use crate::pins::reading::StoredTool;
-use crate::policy::decide::{Question, decide};
-use crate::policy::fit::{Fit, Part, Prepared, fit, rules_name};
-use crate::policy::lint::Warning;
-use crate::policy::rule::{Decision, Policy};
-use crate::wire::number::counted;
+use crate::pins::{PinStore, reading::StoredTool};
+use crate::policy::fit::{Fit, Part, Prepared, fit};
+use crate::policy::{Decision, Policy, Question, decide::decide, lint::Warning, rules_name};
+use crate::wire::counted;
 
 #[derive(Clone, Debug, Args)]
 pub struct HostsHome {

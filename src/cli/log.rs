@@ -16,9 +16,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::audit::fields::{Field, Record};
-use crate::audit::query;
-use crate::audit::store::Reader;
+use crate::audit::{Field, Reader, Record, query};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::named::RecordsWanted;
 use crate::cli::log::print::{table, timeline, whole};

@@ -34,12 +34,9 @@ use crate::cli::look::{First, Here, Look, paged, visible};
 use crate::cli::prose::Prose;
 use crate::cli::rules::options::RulesCommand;
 use crate::cli::wrap::WrapOptions;
-use crate::console::outside::Process;
-use crate::console::settings;
-use crate::home::agreed::RecordError;
-use crate::home::config::ConfigError;
+use crate::console::{outside::Process, settings};
 use crate::home::places::{PlaceError, Places};
-use crate::home::policy_file::PolicyPlace;
+use crate::home::{agreed::RecordError, config::ConfigError, policy_file::PolicyPlace};
 use crate::policy::reading::nearest;
 
 pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exit {

@@ -12,10 +12,8 @@ mod transfer;
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::audit::query;
-use crate::audit::store::Reader;
-use crate::audit::tally::Exact;
-use crate::audit::tally::Tally;
+use crate::audit::tally::{Exact, Tally};
+use crate::audit::{Reader, query};
 use crate::cli::args::{Output, ToolsCommand, ToolsListOptions};
 use crate::cli::console;
 use crate::cli::error::{Error, Exit};

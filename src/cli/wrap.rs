@@ -9,26 +9,19 @@ use clap::builder::PossibleValue;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, ValueEnum, ValueHint};
 
-use crate::audit::fields::{Field, Fields, JudgedDetail, Record};
-use crate::audit::index::Index;
-use crate::audit::query;
-use crate::audit::record::{By, Kind, VerdictWord};
-use crate::audit::search::Search;
-use crate::audit::store::Reader;
+use crate::audit::{
+    By, Field, Fields, Kind, Reader, Record, Search, VerdictWord, fields::JudgedDetail, index::Index, query,
+};
 use crate::behavior::expected::Expected;
 use crate::cli::console;
 use crate::cli::error::{Error, Exit};
 use crate::console::run::restore;
 use crate::gate::Unattended;
-use crate::home::config::value::duration;
 use crate::home::config::{Drawing, Level};
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::Places;
-use crate::home::remote::Bridge;
-use crate::home::{config, name, remote};
+use crate::home::{config, config::value::duration, name, places::Places, remote, remote::Bridge};
 use crate::interpose::start::{Setup, StartError};
-use crate::interpose::stdio::HostPipe;
-use crate::interpose::{guardian, start};
+use crate::interpose::{guardian, start, stdio::HostPipe};
 use crate::link::delegation;
 
 /// Options of wrapping, and the server's command. `None` leaves it to config.toml.

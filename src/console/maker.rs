@@ -8,23 +8,17 @@ use super::model::rule::{Choice, GrantOffer, Number, Presses};
 use super::risk::no_grant;
 use serde_json::Value;
 
-use crate::behavior::conclude;
-use crate::behavior::conclude::{Behavior, Replaced};
-use crate::behavior::shape::Shape;
+use crate::behavior::{Behavior, conclude, conclude::Replaced, shape::Shape};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::grants::{GrantArea, area, holds_argument, holds_every_path};
 use crate::link::message::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::operator::rule_book::{DANGEROUS, Except};
-use crate::policy::decide::{Question, decide};
 use crate::policy::maker::{Proposal, Scope, Title, proposals};
 use crate::policy::past::{Ended, PastCall, touches_obscured};
-use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::{Folder, Roots};
-use crate::policy::when::About;
-use crate::policy::{parse, past};
+use crate::policy::{Decision, Policy, Question, Roots, decide::decide, parse, past, under::Folder, when::About};
 use crate::text::row::{Row, Tone, danger, foreign, ours, quiet, strong, warn};
 use crate::text::time;
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 /// How many days an offered allow rule lasts: a forgotten one does not stay in force.
 const DAYS: i64 = 30;

@@ -18,17 +18,12 @@ use super::view::{signing_row, view};
 use signing::Wanted;
 use terminal::{Focus, Input, Keyboard, Screen, message};
 
-use crate::home::places::Places;
-use crate::home::{config, user};
+use crate::home::{config, places::Places, user};
 use crate::link::client::{ClientEvent, Clients, Me};
-use crate::link::desktop::Desktop;
-use crate::link::folder::LinkError;
-use crate::operator::found::LogRequest;
+use crate::link::{desktop::Desktop, folder::LinkError};
 use crate::operator::pinned::{PinReview, ReviewDone};
-use crate::operator::rule_book::RuleChange;
-use crate::operator::settle::Settlement;
 use crate::operator::sign::{self, ChangeTerms, Evidence, Prompts, ToSign};
-use crate::operator::{Sources, log_reader, rule_book};
+use crate::operator::{Sources, found::LogRequest, log_reader, rule_book, rule_book::RuleChange, settle::Settlement};
 use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.

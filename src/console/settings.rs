@@ -8,8 +8,7 @@ use toml::de::{DeTable, DeValue};
 use super::keymap::Keys;
 use super::model::{Confirmation, Manner, Palette};
 use crate::home::config::{self, ConfigError};
-use crate::home::places::Places;
-use crate::home::policy_file;
+use crate::home::{places::Places, policy_file};
 use crate::policy::reading::{Problem, Reading};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -20,10 +20,9 @@ use super::rows::content_rows;
 use super::{pages, palette, panel};
 use ratatui::layout::{Position, Rect};
 
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::Mutability;
 use crate::link::message::ToolWord;
-use crate::operator::found::LogRequest;
-use crate::operator::rule_book::RuleChange;
+use crate::operator::{found::LogRequest, rule_book::RuleChange};
 
 pub use super::model::{Command, Edit, Msg, Turn};
 

@@ -3,19 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::audit::chain::Break;
-use crate::audit::fields::{Call, Record};
-use crate::audit::query;
-use crate::audit::record::{By, Kind, Outcome, VerdictWord};
-use crate::audit::search::Search;
-use crate::audit::tally::Histogram;
-use crate::audit::tally::{Sessions, Tally};
-use crate::behavior::taxonomy::Badge;
-use crate::policy::decide::{Near, Ruling};
-use crate::policy::lint::Warning;
-use crate::policy::past::PastCall;
-use crate::policy::result::ResultAct;
-use crate::policy::rule::{Decision, Defaults, Pending};
+use crate::audit::tally::{Histogram, Sessions, Tally};
+use crate::audit::{By, Kind, Outcome, Record, Search, VerdictWord, chain::Break, fields::Call, query};
+use crate::behavior::Badge;
+use crate::policy::{
+    Decision, Pending, Ruling, decide::Near, lint::Warning, past::PastCall, result::ResultAct, rule::Defaults,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

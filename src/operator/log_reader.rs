@@ -12,15 +12,11 @@ use std::sync::{Arc, mpsc};
 
 use search::Searching;
 
-use crate::audit::fields::{Fields, Record};
 use crate::audit::index::{Index, SLICE};
-use crate::audit::moment::Clock;
-use crate::audit::record::{Kind, VerdictWord};
-use crate::audit::search::{Search, exactly};
-use crate::audit::store::noted::Noted;
-use crate::audit::store::{ReadOrder, Reader, StoreError, noted};
-use crate::audit::verified::Verifying;
-use crate::audit::{past, query, verified};
+use crate::audit::{
+    Clock, Fields, Kind, ReadOrder, Reader, Record, Search, StoreError, VerdictWord, past, query, search::exactly,
+    store::noted, store::noted::Noted, verified, verified::Verifying,
+};
 use crate::home::user;
 use crate::hosts;
 use crate::hosts::Start;
@@ -31,9 +27,8 @@ use crate::operator::pin_book::PinReader;
 use crate::operator::tried::{Trial, Which};
 use crate::operator::{Sources, rule_book, trial};
 use crate::policy::decide::{decide, nearest};
-use crate::policy::fit::rules_name;
 use crate::policy::past::{PastCall, is_obscured};
-use crate::policy::rule::Policy;
+use crate::policy::{Policy, rules_name};
 
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;

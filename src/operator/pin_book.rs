@@ -4,15 +4,11 @@ use super::pinned::{PinBook, PinnedProgram, PinnedTool};
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::home::agreed::{self, AgreedError, Known};
-use crate::home::config;
-use crate::home::pages;
-use crate::home::places::Places;
-use crate::home::policy_file;
+use crate::home::{config, pages, places::Places, policy_file};
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
-use crate::policy::profile::Profile;
-use crate::policy::rule::{Decision, FirstUse, Rule};
+use crate::policy::{Decision, Rule, profile::Profile, rule::FirstUse};
 
 /// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {

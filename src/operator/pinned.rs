@@ -1,14 +1,12 @@
 //! What is remembered of servers' tools and programs, and what an operator settles of it: plain data. Its text is foreign.
 
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Badge, Mutability};
+use crate::behavior::{Badge, Identity, Mutability};
 use crate::gate::data::pin::Pin;
 use crate::home::agreed::Known;
 use crate::link::message::{KnownTool, PinState};
 use crate::pins::diff::{Diff, Grown};
-use crate::pins::page::Page;
-use crate::pins::reading::Server;
-use crate::wire::digest::Digest;
+use crate::pins::{page::Page, reading::Server};
+use crate::wire::Digest;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PinBook {

@@ -1,10 +1,9 @@
 //! A record on one line, the same on the Log screen and the command line. In little room, the target shrinks last.
 
 use super::found::Line;
-use crate::audit::record::{By, Kind, Outcome, VerdictWord};
-use crate::behavior::taxonomy::Badge;
-use crate::policy::result::ResultAct;
-use crate::policy::rule::Decision;
+use crate::audit::{By, Kind, Outcome, VerdictWord};
+use crate::behavior::Badge;
+use crate::policy::{Decision, result::ResultAct};
 use crate::text::columns::{Columns, NameColumn, target, widest};
 use crate::text::row::{Row, Tone, foreign, quiet};
 use crate::text::time;

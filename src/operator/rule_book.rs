@@ -3,23 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::audit::record::{Entry, Kind};
-use crate::home::agreed;
+use crate::audit::{Entry, Kind};
 use crate::home::change::{By, ChangeError, RuleFile};
-use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::Places;
 use crate::home::policy_file::{self, Accepted, PolicyPlace};
-use crate::home::user;
+use crate::home::{agreed, config, places::Places, user};
 use crate::operator::found::{RuleBook, RuleLine};
 use crate::operator::tried::Which;
 use crate::policy::edit::{self, Switch};
-use crate::policy::lint::lint;
-use crate::policy::maker::id_for;
-use crate::policy::parse;
-use crate::policy::rule::{Decision, Layer, Pending, Policy, Rule};
-use crate::signing::change::Proof;
-use crate::signing::signed::Evidence;
+use crate::policy::{Decision, Pending, Policy, Rule, lint::lint, maker::id_for, parse, rule::Layer};
+use crate::signing::{change::Proof, signed::Evidence};
 
 /// Where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {

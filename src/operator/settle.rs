@@ -1,21 +1,16 @@
 //! Settles what the operator decides about tools and programs, for console and command line: signed where the policy wants that,
 //! recorded, then kept.
 
-use crate::behavior::agreed::{Agreement, What};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::{Agreement, Identity, Mutability, agreed::What};
 use crate::home::agreed::{self, AgreedError, RecordError, record};
-use crate::home::places::Places;
 use crate::home::signers::{proof, word_needs};
-use crate::home::{pages, user};
+use crate::home::{pages, places::Places, user};
 use crate::operator::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolReview};
-use crate::pins::page::Page;
 use crate::pins::reading::{self, Server, StoredTool};
-use crate::pins::{PinStore, PinsError};
+use crate::pins::{PinStore, PinsError, page::Page};
 use crate::signing::change::{ChangeTerms, Proof, review};
-use crate::signing::grade::{Danger, Needs};
-use crate::signing::signed::Evidence;
-use crate::wire::digest::Digest;
+use crate::signing::{Needs, grade::Danger, signed::Evidence};
+use crate::wire::Digest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettleError {

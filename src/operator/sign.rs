@@ -9,23 +9,20 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use super::Sources;
 use crate::audit::store::noted::{self, Noted};
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::data::terms::GrantTerms;
-use crate::home::layers::Layers;
-use crate::home::places::Places;
+use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
 use crate::home::signers::{self, keygen};
-use crate::home::user;
+use crate::home::{layers::Layers, places::Places, user};
 pub use crate::signing::change::ChangeTerms;
 pub use crate::signing::change::NAMESPACE as CHANGES;
 use crate::signing::change::{self, Change};
-use crate::signing::grade::Needs;
 pub use crate::signing::signed::Evidence;
-use crate::signing::signers::{Entry, EntryKey, InForce};
+use crate::signing::signers::{Entry, EntryKey};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
 pub use crate::signing::statement::NAMESPACE;
-use crate::signing::statement::{CardTerms, LogHead, Statement, VERSION};
+use crate::signing::statement::{LogHead, Statement, VERSION};
+use crate::signing::{CardTerms, InForce, Needs};
 use crate::text::plain::visible;
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 /// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.
 const ENVIRONMENT: [&str; 6] = ["SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM"];

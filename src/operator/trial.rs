@@ -8,14 +8,9 @@ use std::sync::{Arc, mpsc};
 
 use memchr::memmem;
 
-use crate::audit::chain::Row;
-use crate::audit::fields::Field;
 use crate::audit::index::{Index, SEGMENT, Walk, Walked};
-use crate::audit::past::Gathering;
-use crate::audit::search::Search;
-use crate::audit::store::{ReadOrder, Reader, StoreError};
-use crate::behavior::conclude;
-use crate::behavior::conclude::Replaced;
+use crate::audit::{Field, ReadOrder, Reader, Search, StoreError, chain::Row, past::Gathering};
+use crate::behavior::{conclude, conclude::Replaced};
 use crate::gate::held::target;
 use crate::operator::found::Finding;
 use crate::operator::rule_book::DANGEROUS;
@@ -23,15 +18,9 @@ use crate::operator::tried::{
     Coverage, Examined, Matched, PastLine, Replayed, Suggested, SuggestedRule, Trial, Tried, Which,
 };
 use crate::operator::{Sources, rule_book};
-use crate::policy::fit::rules_name;
-use crate::policy::maker::Title;
-use crate::policy::parse;
 use crate::policy::past::{Answer, Ended, PastCall, Replay, Suggestion, answer, replay, ruled_by, suggest};
-use crate::policy::rate::Recent;
-use crate::policy::rule::{Decision, Policy};
-use crate::policy::under::Roots;
-use crate::wire::digest::Digest;
-use crate::wire::number::counted;
+use crate::policy::{Decision, Policy, Recent, Roots, maker::Title, parse, rules_name};
+use crate::wire::{Digest, counted};
 
 /// How many calls are looked at for a rule, and for a policy.
 const MOST: usize = 20_000;

@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::policy::maker::Scope;
-use crate::policy::past::Ended;
-use crate::policy::rule::{Decision, Layer};
-use crate::policy::under::Roots;
+use crate::policy::{Decision, Roots, maker::Scope, past::Ended, rule::Layer};
 use crate::text::row::{Row, Tone, foreign};
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 /// What is to be tried on the log. A newer one of a kind takes the place of an older one.
 #[derive(Clone, Debug, PartialEq)]

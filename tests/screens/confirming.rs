@@ -101,8 +101,13 @@ fn what_a_retry_answers_is_read_before_it_is_approved() {
 #[test]
 fn what_asks_every_time_offers_no_word() {
     let call = new("filesystem-1");
-    let offer =
-        PinOffer { tool: ToolOffer::Proven, agree: Vec::new(), any_text: Vec::new(), remembers: Remembers::Nothing };
+    let offer = PinOffer {
+        tool: ToolOffer::Proven,
+        agree: Vec::new(),
+        any_text: Vec::new(),
+        remembers: Remembers::Nothing,
+        signs: None,
+    };
     let mut desk = with(Snapshot { offer: Some(offer), ..call });
     let screen = desk.screen();
     assert!(screen.contains("new here") && !screen.contains("your word"), "{screen}");

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use super::{Check, Fix, State, good, note, open};
 use crate::cli::hosts::HostsHome;
-use crate::home::config;
-use crate::home::places::Places;
+use crate::home::{config, places::Places};
 use crate::hosts::program::{Program, program};
 use crate::hosts::{self, Listed, Lists, Start, Wrapping};
 

@@ -11,8 +11,7 @@ use crate::cli::console;
 use crate::cli::error::Error;
 use crate::cli::hosts::{HostsHome, each, known_as, reach, row, said};
 use crate::cli::look::{Here, JsonForm, json_rows, visible};
-use crate::hosts::table::HOSTS;
-use crate::hosts::{Found, Listed, Lists, Start};
+use crate::hosts::{Found, Listed, Lists, Start, table::HOSTS};
 
 #[derive(Clone, Debug, Args)]
 pub struct ChangeOptions {

@@ -7,22 +7,19 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::audit::chain;
-use crate::audit::fields::{Field, Fields};
-use crate::audit::search::Search;
-use crate::audit::store::{ReadOrder, Reader};
+use crate::audit::{Field, Fields, ReadOrder, Reader, Search, chain};
 use crate::capability::set::{Capability, Caps, Difference};
 use crate::capability::types;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::{CapsOptions, PairOptions};
 use crate::cli::look::{Here, JsonForm, Look, json_object, json_rows, local, visible};
 use crate::cli::manifest::Manifest;
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 use crate::pins::PinStore;
-use crate::policy::fit::rules_name;
+use crate::policy::rules_name;
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 type SignatureTexts = BTreeMap<Capability, String>;
 

@@ -10,24 +10,17 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::audit::chain::body_digest;
-use crate::audit::fields::{Fields, Record};
 use crate::audit::kept_texts::{self, State};
-use crate::audit::query;
-use crate::audit::record::{Kind, Outcome, VerdictWord};
-use crate::audit::removed::Removed;
-use crate::audit::store::{ReadOrder, noted};
-use crate::audit::verified;
+use crate::audit::{
+    Fields, Kind, Outcome, ReadOrder, Record, VerdictWord, chain::body_digest, query, removed::Removed, store::noted,
+    verified,
+};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::export::{VERIFIER, hex, jsonl};
-use crate::cli::log::named;
-use crate::cli::log::signatures::kept;
-use crate::cli::log::verify;
+use crate::cli::log::{named, signatures::kept, verify};
 use crate::cli::look::{pretty, shown, visible};
-use crate::signing::signed::Kept;
-use crate::signing::sshsig::rearmored;
-use crate::signing::statement::NAMESPACE;
-use crate::wire::digest::Digest;
+use crate::signing::{signed::Kept, sshsig::rearmored, statement::NAMESPACE};
+use crate::wire::Digest;
 
 type Files = BTreeMap<String, Vec<u8>>;
 

@@ -8,12 +8,8 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint;
 use serde_json::value::RawValue;
 
-use crate::audit::chain::Row;
-use crate::audit::fields::{Record, TEXTS, Why};
-use crate::audit::moment::Clock;
-use crate::audit::query;
-use crate::audit::redact::push_string;
-use crate::audit::store::noted;
+use crate::audit::fields::{TEXTS, Why};
+use crate::audit::{Clock, Record, chain::Row, query, redact::push_string, store::noted};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::named::{self, RecordsWanted};
 use crate::cli::log::verify;

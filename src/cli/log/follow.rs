@@ -12,11 +12,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::audit::fields::{Fields, Record};
-use crate::audit::moment::Clock;
-use crate::audit::record::{Kind, Outcome, VerdictWord};
-use crate::audit::store::{ReadOrder, Reader};
-use crate::behavior::taxonomy::Action;
+use crate::audit::{Clock, Fields, Kind, Outcome, ReadOrder, Reader, Record, VerdictWord};
+use crate::behavior::Action;
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::named::RecordsWanted;
 use crate::cli::look::versioned;

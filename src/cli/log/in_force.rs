@@ -8,21 +8,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::audit::agreed::{self, Says};
-use crate::audit::fields::{Field, Fields, Record};
-use crate::audit::index::Index;
 use crate::audit::kept_texts::{self, Kept, State};
-use crate::audit::query;
-use crate::audit::record::{By, Kind};
-use crate::audit::search::Search;
-use crate::audit::store::Reader;
+use crate::audit::{By, Field, Fields, Kind, Reader, Record, Search, index::Index, query};
 use crate::cli::error::Error;
-use crate::cli::log::named;
-use crate::cli::log::print::indented_line;
+use crate::cli::log::{named, print::indented_line};
 use crate::cli::look::{Look, pretty, visible};
-use crate::policy::edit;
-use crate::policy::glob::Glob;
+use crate::policy::{Glob, edit};
 use crate::text::time;
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 pub(super) fn say(
     reader: &Reader,

@@ -4,21 +4,16 @@ use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::audit::moment::Since;
-use crate::audit::record::{Entry, Kind};
 use crate::audit::recording::{Recording, RecordingError};
 use crate::audit::retention::{self, Plan, RetentionError, Wanted};
-use crate::audit::store::Reader;
-use crate::audit::verified;
+use crate::audit::{Entry, Kind, Reader, moment::Since, verified};
 use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, visible};
-use crate::home::places::Places;
 use crate::home::signers::{change, changes_need, proof};
-use crate::home::user;
-use crate::signing::change::ChangeKind;
-use crate::signing::grade::Needs;
-use crate::wire::number::{counted, grouped};
+use crate::home::{places::Places, user};
+use crate::signing::{Needs, change::ChangeKind};
+use crate::wire::{counted, number::grouped};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct PruneOptions {

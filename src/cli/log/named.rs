@@ -5,17 +5,14 @@ use std::io::{self, IsTerminal as _, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::audit::fields::{Field, Record};
-use crate::audit::index::Index;
-use crate::audit::moment::{Clock, Since};
-use crate::audit::query;
-use crate::audit::record::{By, Kind, VerdictWord};
-use crate::audit::search::{Meaningless, Search};
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Reader, StoreError};
+use crate::audit::{
+    By, Clock, Field, Kind, Reader, Record, Search, StoreError, VerdictWord, index::Index, moment::Since, query,
+    search::Meaningless,
+};
 use crate::cli::error::Error;
 use crate::cli::look::{Look, visible};
-use crate::policy::glob::Glob;
+use crate::policy::Glob;
 use crate::wire::words::UnknownWord;
 
 pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {

@@ -6,14 +6,12 @@ use std::io::{self, Write};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::audit::fields::{Record, TEXTS};
-use crate::audit::moment::Clock;
+use crate::audit::{Clock, Record, fields::TEXTS};
 use crate::cli::look::{Look, visible};
 use crate::operator::found::Line;
 use crate::operator::record_row::{Names, RecordColumns, sentence};
-use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
-use crate::text::time;
+use crate::text::{columns::cell, time};
 
 const UNREADABLE: &str = "UNREADABLE";
 

@@ -8,15 +8,14 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 
 use crate::audit::removed::{self, Stretch};
-use crate::audit::store::{ReadOrder, Reader};
-use crate::behavior::agreed::Agreement;
+use crate::audit::{ReadOrder, Reader};
+use crate::behavior::Agreement;
 use crate::cli::error::Error;
 use crate::cli::look::shown;
 use crate::signing::change::{self, ChangeKind, ChangeTerms, SignedChange};
-use crate::signing::signed::Kept;
 use crate::signing::signers::{LineError, List, Signers};
-use crate::signing::verdict::Attested;
-use crate::wire::digest::Digest;
+use crate::signing::{Attested, signed::Kept};
+use crate::wire::Digest;
 
 /// What was found.
 #[derive(Debug, Default)]

@@ -8,19 +8,14 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::audit::moment::rfc3339;
-use crate::audit::query;
-use crate::audit::query::Detections;
-use crate::audit::record::By;
-use crate::audit::tally::Exact;
-use crate::audit::tally::{Count, Tally};
+use crate::audit::tally::{Count, Exact, Tally};
+use crate::audit::{By, query, query::Detections, rfc3339};
 use crate::cli::error::Exit;
 use crate::cli::log::named::{self, RecordsWanted};
 use crate::cli::look::{Look, json_object, visible};
-use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
-use crate::text::time;
-use crate::wire::number::{counted, grouped};
+use crate::text::{columns::cell, time};
+use crate::wire::{counted, number::grouped};
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct StatsOptions {

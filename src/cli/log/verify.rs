@@ -8,17 +8,14 @@ use std::process::ExitCode;
 use clap::ValueHint;
 use serde_json::{Value, json};
 
-use crate::audit::chain::Break;
-use crate::audit::kept_texts::Found;
-use crate::audit::removed::Removed;
 use crate::audit::store::noted::{self, Noted};
-use crate::audit::store::{Damage, Left, Reader, StoreError};
+use crate::audit::store::{Damage, Left};
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
+use crate::audit::{Reader, StoreError, chain::Break, kept_texts::Found, removed::Removed};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::{named, signatures};
 use crate::cli::look::{Look, json_object, shown, visible};
-use crate::wire::digest::Digest;
-use crate::wire::number::{counted, grouped};
+use crate::wire::{Digest, counted, number::grouped};
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct VerifyOptions {

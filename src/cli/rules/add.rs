@@ -13,22 +13,14 @@ use crate::cli::manifest;
 use crate::cli::rules::alter::{self, sound};
 use crate::cli::rules::options::{AddOptions, ImportOptions, SuggestOptions};
 use crate::cli::rules::{Site, past};
-use crate::home::change::Draft;
-use crate::home::places::quoted;
-use crate::home::policy_file;
+use crate::home::{change::Draft, places::quoted, policy_file};
 use crate::operator::trial::{Named, named};
 use crate::operator::tried::Matched;
 use crate::policy::import::{Imported, import};
-use crate::policy::lint::lint;
 use crate::policy::maker::{Proposal, Title, id_about, proposals};
-use crate::policy::parse::built_in;
 use crate::policy::past::{Answer, PastCall, answer, touches_obscured};
-use crate::policy::rate::Recent;
-use crate::policy::rule::{Decision, Policy, Rule};
-use crate::policy::under::Roots;
-use crate::policy::when::About;
-use crate::policy::{edit, written};
-use crate::wire::number::counted;
+use crate::policy::{Decision, Policy, Recent, Roots, Rule, edit, lint::lint, parse::built_in, when::About, written};
+use crate::wire::counted;
 
 const DAY: i64 = 24 * 3600 * 1000;
 

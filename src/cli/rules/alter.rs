@@ -20,12 +20,10 @@ use crate::home::policy_file::{self, PolicyPlace, Why, load};
 use crate::operator::rule_book;
 use crate::policy::edit::{self, EditError};
 use crate::policy::lint::{Warning, lint};
-use crate::policy::past::replay;
-use crate::policy::reading::Problem;
-use crate::policy::rule::Pending;
-use crate::signing::grade::Needs;
+use crate::policy::{Pending, past::replay, reading::Problem};
+use crate::signing::Needs;
 use crate::text::plain::{self, block};
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 pub(super) fn remove(options: &RuleOptions, site: &Site<'_>, out: &mut dyn Write) -> Exit {
     let mut removed = String::new();

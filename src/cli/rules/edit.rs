@@ -13,16 +13,11 @@ use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{shown, visible, visible_lines};
 use crate::cli::rules::alter::{self, show_problems};
-use crate::cli::rules::options::EditOptions;
-use crate::cli::rules::{Site, past};
+use crate::cli::rules::{Site, options::EditOptions, past};
 use crate::console::outside;
 use crate::home::change::{ChangeError, Drafted};
-use crate::home::layers::diff;
-use crate::home::policy_file;
-use crate::policy::edit;
-use crate::policy::lint::lint;
-use crate::policy::parse::BUILT_IN;
-use crate::policy::rule::Policy;
+use crate::home::{layers::diff, policy_file};
+use crate::policy::{Policy, edit, lint::lint, parse::BUILT_IN};
 
 /// Editors that take `+LINE` before the file.
 const TAKE_A_LINE: [&str; 9] = ["vi", "vim", "nvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe"];

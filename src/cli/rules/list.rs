@@ -9,14 +9,11 @@ use crate::cli::error::{Exit, done};
 use crate::cli::look::{JsonForm, Look, json_rows, shown, visible};
 use crate::cli::rules::options::ListOptions;
 use crate::home::layers::Layers;
-use crate::operator::record_row::rule_says;
-use crate::operator::rule_book::all;
-use crate::policy::rule::{Decision, Defaults, Layer, Policy, Rule};
-use crate::policy::terms::ApproverKind;
-use crate::policy::written;
-use crate::text::columns::cell;
+use crate::operator::{record_row::rule_says, rule_book::all};
+use crate::policy::rule::{Defaults, Layer};
+use crate::policy::{Decision, Policy, Rule, terms::ApproverKind, written};
 use crate::text::row::{Row, Tone};
-use crate::text::time;
+use crate::text::{columns::cell, time};
 
 pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: Look<'_>, out: &mut dyn Write) -> Exit {
     if options.json {

@@ -7,8 +7,7 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::audit::moment::Since;
 use crate::cli::look::LookOptions;
-use crate::policy::import::Host;
-use crate::policy::rule::Decision;
+use crate::policy::{Decision, import::Host};
 
 #[derive(Clone, Debug, Subcommand)]
 pub enum RulesCommand {

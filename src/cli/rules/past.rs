@@ -10,13 +10,12 @@ use crate::audit::past;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log;
 use crate::cli::look::{json_object, local, shown, visible};
-use crate::cli::rules::Site;
-use crate::cli::rules::options::ReplayOptions;
+use crate::cli::rules::{Site, options::ReplayOptions};
 use crate::gate::held::target;
+use crate::policy::Policy;
 use crate::policy::past::{Change, PastCall, Replay, replay};
-use crate::policy::rule::Policy;
 use crate::text::{plain, time};
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
 pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {

@@ -4,15 +4,14 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use crate::audit::moment::rfc3339;
+use crate::audit::rfc3339;
 use crate::cli::args::ToolsForgetOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, visible};
 use crate::cli::tools::{named, store};
 use crate::home::agreed::{self, AgreedError, Known};
 use crate::home::places::Places;
-use crate::pins::PinStore;
-use crate::pins::reading::StoredTool;
+use crate::pins::{PinStore, reading::StoredTool};
 
 /// What counts and what does not; nothing where no server was ever wrapped.
 pub(super) fn all(store: Option<&PinStore>, here: Here<'_>) -> Result<Vec<Known>, AgreedError> {

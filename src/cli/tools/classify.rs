@@ -7,20 +7,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::behavior::conclude::{self, Behavior, Overrides, Trust};
-use crate::behavior::curated;
-use crate::behavior::evidence::Source;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::{Action, Badge, Mutability, OutputDomain};
+use crate::behavior::conclude::{self, Overrides};
+use crate::behavior::{Action, Badge, Behavior, Identity, Mutability, OutputDomain, Source, Trust, curated};
 use crate::cli::args::ClassifyOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{JsonForm, json_rows, visible};
 use crate::cli::manifest::{self, Subprocess};
 use crate::cli::tools::row::conclusion;
 use crate::home::places::{PlaceError, Places};
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 use crate::pins::PinStore;
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hints {

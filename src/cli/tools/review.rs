@@ -6,24 +6,19 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Badge;
+use crate::behavior::{Badge, HazardKind, Identity};
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, visible};
-use crate::cli::tools::show::print_changes;
-use crate::cli::tools::{named, print, row, settle, store};
-use crate::console::model::OpenPage;
-use crate::console::pages::review;
+use crate::cli::tools::{named, print, row, settle, show::print_changes, store};
+use crate::console::{model::OpenPage, pages::review};
 use crate::gate::data::pin::PinState;
 use crate::home::pages::{self, SeenOf};
 use crate::operator::pinned::{self, PinReview, ProgramReview, Shown, ToolReview};
-use crate::pins::PinStore;
-use crate::pins::diff::Argument;
 use crate::pins::page::{Beforehand, Line, Offer, Page};
 use crate::pins::reading::{Server, StoredTool};
+use crate::pins::{PinStore, diff::Argument};
 use crate::text::row::{Tone, strong};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \

@@ -2,19 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::audit::moment::rfc3339;
-use crate::audit::tally::Exact;
-use crate::audit::tally::{Tally, ToolTally};
-use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::Evidence;
-use crate::behavior::hazards::Hazard;
-use crate::behavior::tags;
+use crate::audit::rfc3339;
+use crate::audit::tally::{Exact, Tally, ToolTally};
+use crate::behavior::{Behavior, Evidence, Hazard, tags};
 use crate::capability::types;
-use crate::mcp::tool::Tool;
+use crate::mcp::Tool;
 use crate::pins::reading::StoredTool;
 use crate::policy::profile::{CostTier, Profile};
 use crate::policy::ranking::Observed;
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
     let identity = behavior.identity;

@@ -6,8 +6,7 @@ use std::io::{self, Write};
 
 use serde_json::json;
 
-use crate::behavior::tags;
-use crate::behavior::taxonomy::Badge;
+use crate::behavior::{Badge, tags};
 use crate::cli::args::{BadgeChoice, ToolsSearchOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, clipped, visible};
@@ -15,19 +14,15 @@ use crate::cli::tools::list::{NONE, badge, tag};
 use crate::cli::tools::row::{self, Answers};
 use crate::cli::tools::{answers, print, store};
 use crate::gate::data::pin::PinState;
-use crate::home::config;
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::Places;
-use crate::home::policy_file::PolicyPlace;
+use crate::home::{config, places::Places, policy_file::PolicyPlace};
 use crate::pins::reading::StoredTool;
-use crate::policy::decide::denied_beforehand;
-use crate::policy::profile::Profile;
 use crate::policy::ranking::{self, Candidate, Hit};
 use crate::policy::role::{Lacks, Role, profile_of};
-use crate::policy::rule::Policy;
+use crate::policy::{Policy, decide::denied_beforehand, profile::Profile};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 struct FoundTool<'t> {
     known: &'t StoredTool,

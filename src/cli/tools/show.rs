@@ -2,23 +2,17 @@
 
 use std::io::{self, Write};
 
-use crate::behavior::conclude::Behavior;
-use crate::behavior::evidence::Source;
-use crate::behavior::tags;
-use crate::behavior::taxonomy::{Confidence, Mutability};
+use crate::behavior::{Behavior, Confidence, Mutability, Source, tags};
 use crate::capability::types;
 use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, local, visible};
-use crate::cli::tools::agreed::Lines;
 use crate::cli::tools::row::{self, Answers};
-use crate::cli::tools::{RECORDS, answers, named, print, store};
+use crate::cli::tools::{RECORDS, agreed::Lines, answers, named, print, store};
 use crate::home::config;
 use crate::home::places::{Places, under};
-use crate::pins::diff::Diff;
-use crate::pins::reading::StoredTool;
-use crate::policy::profile::Profile;
-use crate::policy::role::profile_of;
+use crate::pins::{diff::Diff, reading::StoredTool};
+use crate::policy::{profile::Profile, role::profile_of};
 use crate::text::time;
 use crate::wire::number::grouped;
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::behavior::agreed::{Agreement, What};
+use crate::behavior::{Agreement, agreed::What};
 use crate::cli::args::ToolsReviewOptions;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, pretty, shown, visible};
@@ -17,10 +17,9 @@ use crate::home::agreed::{agree, change};
 use crate::home::agreed_file::{self, AgreementOffer};
 use crate::home::signers::{proof, word_needs};
 use crate::home::user;
-use crate::pins::PinStore;
-use crate::pins::reading::Server;
-use crate::signing::grade::{Danger, Needs};
-use crate::wire::number::counted;
+use crate::pins::{PinStore, reading::Server};
+use crate::signing::{Needs, grade::Danger};
+use crate::wire::counted;
 
 /// Writes what counts today. A file that is there already is left as it is.
 pub(super) fn export(file: &Path, server: Option<&str>, here: Here<'_>, out: &mut dyn Write) -> Exit {

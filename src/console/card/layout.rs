@@ -9,8 +9,7 @@ use super::json::{
 };
 use crate::text::plain::{Edges, is_tame, segment, width};
 use crate::text::row::{Row, Tone, ours, quiet};
-use crate::wire::fold::in_pointer;
-use crate::wire::number::counted;
+use crate::wire::{counted, fold::in_pointer};
 
 /// A container is folded at first if it lies deeper than this many levels, …
 const DEEPEST: usize = 4;

@@ -9,12 +9,11 @@ use super::json::size;
 use crate::behavior::arguments::effect::Language;
 use crate::behavior::arguments::reading::{Part, Reading, Weight, Word, WordKind};
 use crate::console::rows::caption;
-use crate::gate::call::touched::change::lines_changed;
 use crate::gate::call::touched::{self, FileChange, How, blind, thing};
 use crate::gate::data::facts::{Facts, FileKind};
-use crate::gate::data::snapshot::Snapshot;
+use crate::gate::{call::touched::change::lines_changed, data::snapshot::Snapshot};
 use crate::text::row::{Row, Tone, border, foreign, good, ours, quiet, strong, warn};
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 /// Arguments longer than this are not previewed, in bytes: they are read in full below.
 const LONGEST: usize = 2 << 20;

@@ -3,19 +3,16 @@
 
 use super::json::{Extents, Writing, is_beyond_doubles, label, members, quoted, size, skip_space};
 use super::preview::{self, Form};
-use crate::behavior::evidence::{Evidence, Source};
-use crate::behavior::hazards::HazardKind;
-use crate::behavior::taxonomy::{ContentType, Mutability};
+use crate::behavior::{Evidence, HazardKind, Mutability, Source, taxonomy::ContentType};
 use crate::console::risk::{Risk, no_grant};
 use crate::console::rows::{Entries, LABEL, caption};
 use crate::gate::data::pin::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
-use crate::operator::found::Before;
-use crate::operator::record_row;
-use crate::policy::decide::{Near, Ruling};
+use crate::operator::{found::Before, record_row};
+use crate::policy::{Ruling, decide::Near};
 use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
 use crate::text::time;
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Details {

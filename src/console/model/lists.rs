@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::audit::fields::Field;
-use crate::audit::search::Search;
-use crate::audit::tally::SessionTally;
-use crate::behavior::taxonomy::Badge;
+use crate::audit::{Field, Search, tally::SessionTally};
+use crate::behavior::Badge;
 use crate::home::agreed::Known;
 use crate::link::message::{Activity, GrantCard, KnownTool, PinState, Status, Wrapper};
 use crate::operator::found::{Checked, Counts, Edge, Line, LogRows, Opened, RuleBook, Unwrapped};
 use crate::operator::pinned::{PinBook, PinReview, PinnedTool, Shown, wants_word};
 use crate::operator::tried::{Attempt, Suggested, SuggestedRule};
-use crate::policy::rule::Pending;
-use crate::wire::digest::Digest;
+use crate::policy::Pending;
+use crate::wire::Digest;
 
 #[derive(Clone, Debug, Default)]
 pub struct ListState {

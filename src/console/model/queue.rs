@@ -7,8 +7,7 @@ use std::ops::Range;
 
 use super::call::{CallKey, Decisions, Held};
 use super::lists::ListState;
-use crate::audit::fields::Field;
-use crate::audit::search::Search;
+use crate::audit::{Field, Search};
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
 

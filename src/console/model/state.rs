@@ -15,14 +15,13 @@ use super::settings::Settings;
 use crate::console::card::{Card, Details};
 use crate::console::keymap::{Key, Place};
 use crate::home::places::under;
-use crate::link::client::ClientEvent;
-use crate::link::message::FromConsole;
+use crate::link::{client::ClientEvent, message::FromConsole};
 use crate::operator::found::{Before, Finding, LogRequest};
 use crate::operator::pinned::{PinReview, ReviewDone};
 use crate::operator::rule_book::{Except, RuleChange};
-use crate::policy::rule::Pending;
+use crate::policy::Pending;
 use crate::text::row::{Row, ours, warn};
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 #[derive(Clone, Debug)]
 pub enum Msg {

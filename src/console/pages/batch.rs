@@ -6,10 +6,9 @@ use crate::console::card::{Card, Details, Folds, brief};
 use crate::console::model::{Armed, Batch, Fate, Held, Member, Model, Reading, Seen, Text, Tick, Unlisted};
 use crate::console::risk::{self, Risk};
 use crate::console::rows::{NARROW, Panel, content_rows, ends};
-use crate::text::columns::target;
 use crate::text::row::{Row, Tone, border, danger, foreign, good, key, ours, quiet, strong, warn};
-use crate::text::time;
-use crate::wire::number::counted;
+use crate::text::{columns::target, time};
+use crate::wire::counted;
 
 const TOOL: usize = 24;
 /// The least width of what a call is about, if it is longer than that beside its ticket.

@@ -2,16 +2,15 @@
 
 use serde_json::Value;
 
-use crate::audit::record::By;
+use crate::audit::By;
 use crate::console::card::nearest;
 use crate::console::model::Model;
 use crate::console::rows::{Entries, NARROW};
 use crate::operator::found::{Certain, Line, LogRows, Opened};
 use crate::operator::record_row::{Names, RecordColumns, sentence};
-use crate::text::plain::visible;
 use crate::text::row::{Row, Tone, foreign, key, ours, quiet, strong, warn};
-use crate::text::time;
-use crate::wire::number::{counted, grouped};
+use crate::text::{plain::visible, time};
+use crate::wire::{counted, number::grouped};
 
 /// From this width on a list has room for everything.
 const WIDE: usize = 100;

@@ -7,11 +7,10 @@ use crate::console::model::{Choice, Model, Offer, Overlay, RuleMaker, RuleStage,
 use crate::console::rows::{NARROW, Panel, content_rows, ends};
 use crate::operator::record_row::ruling;
 use crate::operator::tried::{Attempt, Coverage, Examined, Matched, PastLine, Replayed};
-use crate::policy::past::Ended;
-use crate::policy::rule::Decision;
+use crate::policy::{Decision, past::Ended};
 use crate::text::row::{Row, Tone, border, danger, foreign, ours, quiet, strong, warn};
 use crate::text::time;
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 /// Past calls that the offers make room for.
 const FEW: usize = 3;

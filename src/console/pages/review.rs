@@ -4,8 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::maker::{past_call, replayed, writes, written};
-use crate::behavior::identity::Identity;
-use crate::behavior::taxonomy::Mutability;
+use crate::behavior::{Identity, Mutability};
 use crate::console::card::size;
 use crate::console::model::{Model, OpenPage, Overlay, Review, ReviewOf, RuleStage};
 use crate::console::rows::{Entries, Panel, caption, content_rows, ends};
@@ -15,11 +14,10 @@ use crate::operator::pinned::{PinnedProgram, PinnedTool};
 use crate::operator::tried::SuggestedRule;
 use crate::pins::diff::{Argument, Diff};
 use crate::pins::page::{Group, Line, Offer};
-use crate::policy::rule::{FirstUse, Pending};
-use crate::text::columns::NameColumn;
-use crate::text::plain::visible;
+use crate::policy::{Pending, rule::FirstUse};
 use crate::text::row::{Row, Tone, border, danger, good, key, ours, quiet, strong, warn};
-use crate::wire::number::counted;
+use crate::text::{columns::NameColumn, plain::visible};
+use crate::wire::counted;
 
 const CALLS: usize = 6;
 

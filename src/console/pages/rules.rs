@@ -4,15 +4,12 @@ use crate::console::maker;
 use crate::console::model::{Model, RuleEntry, RuleHits};
 use crate::console::rows::{Entries, NARROW};
 use crate::link::message::GrantCard;
-use crate::operator::found::RuleLine;
-use crate::operator::record_row::rule_says;
-use crate::operator::tried::SuggestedRule;
-use crate::policy::fit::rules_name;
-use crate::policy::rule::{Decision, Defaults, Pending};
+use crate::operator::{found::RuleLine, record_row::rule_says, tried::SuggestedRule};
+use crate::policy::{Decision, Pending, rule::Defaults, rules_name};
 use crate::text::columns::{Columns, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, good, key, ours, quiet, strong, warn};
 use crate::text::time;
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 /// Days before its end from which on a rule's end is marked.
 const SOON: i64 = 7 * 86_400_000;

@@ -6,13 +6,12 @@ use super::review;
 use crate::console::model::{Model, OpenPage, Subject, ToolLine, ToolSource};
 use crate::console::rows::{Entries, LABEL, NARROW};
 use crate::link::message::PinState;
-use crate::operator::pinned::PinnedProgram;
-use crate::operator::record_row;
+use crate::operator::{pinned::PinnedProgram, record_row};
 use crate::pins::page::Page;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time;
-use crate::wire::number::{counted, grouped};
+use crate::wire::{counted, number::grouped};
 
 pub(super) fn title(model: &Model) -> Row {
     let lines = &model.tools.lines;

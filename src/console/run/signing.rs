@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use crate::console::model::{CallKey, Command, Model, Msg};
-use crate::gate::data::snapshot::Snapshot;
-use crate::gate::data::terms::GrantTerms;
+use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
 use crate::home::places::Places;
 use crate::link::client::ClientEvent;
 use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::Sources;
 use crate::operator::sign::{self, ChangeTerms, Evidence, OwnKey, ToSign};
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 /// How many cards one signature covers: more would not fit in a statement.
 const MOST: usize = 40;

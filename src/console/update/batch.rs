@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::decide;
 use super::select;
-use crate::audit::record::VerdictWord;
+use crate::audit::VerdictWord;
 use crate::console::keymap::Action;
 use crate::console::model::{
     Armed, Batch, CallKey, Command, Confirmation, Fate, Grouping, Held, Model, Overlay, Reading, Screen, Seen, Text,
@@ -14,7 +14,7 @@ use crate::console::pages::batch::{lay, opened, room};
 use crate::console::rows::content_rows;
 use crate::link::message::FromConsole;
 use crate::operator::record_row::verdict;
-use crate::wire::number::counted;
+use crate::wire::counted;
 
 /// `space`: marks the selected row or takes its mark back, and goes on to the next.
 pub(super) fn mark(model: &mut Model) {

@@ -1,17 +1,14 @@
 //! The screens beside Waiting: moving in their lists, opening sheets, going from one screen to what another knows of it.
 
-use crate::console::rows::content_rows;
-use std::mem::discriminant;
-
-use crate::audit::fields::Field;
-use crate::audit::moment::Clock;
-use crate::audit::search::{Search, exactly};
+use crate::audit::{Clock, Field, Search, search::exactly};
 use crate::console::keymap::Action;
 use crate::console::model::{Command, Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
+use crate::console::rows::content_rows;
 use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
 use crate::operator::tried::Trial;
-use crate::policy::fit::rules_name;
+use crate::policy::rules_name;
+use std::mem::discriminant;
 
 const PAGE: usize = 300;
 /// Milliseconds between two looks at what may have changed.

@@ -4,17 +4,16 @@
 use std::collections::BTreeSet;
 
 use super::select;
-use crate::audit::record::{By, VerdictWord};
+use crate::audit::{By, VerdictWord};
 use crate::console::card::Card;
 use crate::console::keymap::Action;
-use crate::console::model::call::Decision;
 use crate::console::model::{
     Armed, CallKey, CallState, Command, Confirmation, Fate, Held, Model, Overlay, Reading, Seen, Unarmed,
+    call::Decision,
 };
 use crate::link::message::{FromConsole, OperatorVerdict, Remembers, ToolOffer, ToolWord};
 use crate::text::row::{Tone, foreign, good};
-use crate::wire::digest::Digest;
-use crate::wire::number::counted;
+use crate::wire::{Digest, counted};
 
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
 pub(super) fn approve(model: &mut Model, reading: Reading) {

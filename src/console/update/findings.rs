@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use super::lists::rebuild;
 use super::maker;
-use crate::audit::fields::Call;
 use crate::audit::query::{CallRows, Place};
-use crate::audit::record::{Kind, Outcome};
+use crate::audit::{Kind, Outcome, fields::Call};
 use crate::console::model::{EntrySource, Model, Opens, Overlay, Passed, RuleStage, Window};
 use crate::link::message::{Activity, ActivityKind, Direction};
 use crate::operator::found::{Before, Edge, Finding, Line, LogRows, Page, Progress};

@@ -3,17 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::audit::fields::{Field, JudgedDetail};
-use crate::audit::tally::Histogram;
-use crate::audit::tally::ToolTally;
-use crate::behavior::taxonomy::Badge;
+use crate::audit::tally::{Histogram, ToolTally};
+use crate::audit::{Field, fields::JudgedDetail};
+use crate::behavior::Badge;
 use crate::console::model::{
     Connected, Earlier, ListState, Model, RuleEntry, RuleHits, ServerLine, Subject, ToolLine, ToolSource,
 };
 use crate::link::message::KnownTool;
 use crate::operator::pinned::{PinBook, PinnedTool};
-use crate::policy::fit::rules_name;
-use crate::policy::result::ResultAct;
+use crate::policy::{result::ResultAct, rules_name};
 
 /// Makes the lists of Tools, Rules and Servers again. The selection stays on its line.
 pub(super) fn rebuild(model: &mut Model) {

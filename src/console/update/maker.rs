@@ -2,7 +2,7 @@
 //! pass, so both need the card read as `a` does. An offer with a warning takes Enter twice.
 
 use super::{decide, select};
-use crate::audit::record::VerdictWord;
+use crate::audit::VerdictWord;
 use crate::console::keymap::{Action, Key};
 use crate::console::maker;
 use crate::console::model::rule::{Choice, Chosen, GrantOffer, RuleStage};
@@ -13,9 +13,7 @@ use crate::console::rows::content_rows;
 use crate::link::message::FromConsole;
 use crate::operator::found::LogRequest;
 use crate::operator::tried::{Attempt, Trial};
-use crate::policy::past::PastCall;
-use crate::policy::rule::Decision;
-use crate::policy::under::Roots;
+use crate::policy::{Decision, Roots, past::PastCall};
 use crate::text::row::{Tone, good, warn};
 
 /// `r`: decides nothing, so it works on a card that has just appeared; it begins at the narrowest rule.

@@ -17,8 +17,7 @@ use crate::operator::found::{LogRequest, RuleLine};
 use crate::operator::rule_book::RuleChange;
 use crate::operator::tried::{Trial, Which};
 use crate::pins::page::Line;
-use crate::policy::edit::Switch;
-use crate::policy::rule::Layer;
+use crate::policy::{edit::Switch, rule::Layer};
 use crate::text::row::{Tone, foreign, good, warn};
 
 /// `Enter` on a change that waits or on a suggestion, in Rules; `None` where something else is selected.

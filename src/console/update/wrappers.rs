@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{lists, select};
-use crate::audit::record::{By, VerdictWord};
+use crate::audit::{By, VerdictWord};
 use crate::console::model::{
     CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Lost, LostFate, Manner, Model, Passed,
     Picked, Screen, Seen,
@@ -12,7 +12,7 @@ use crate::console::rows::decided_by;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
-use crate::mcp::lifecycle::Phase;
+use crate::mcp::Phase;
 use crate::operator::record_row::verdict;
 use crate::text::row::{Row, Tone, foreign, quiet, warn};
 

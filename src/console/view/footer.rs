@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::audit::fields::Field;
+use crate::audit::Field;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
 use crate::console::model::{Fate, Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::link::message::{Remembers, ToolOffer};
-use crate::operator::found::LogRows;
-use crate::operator::sign::OwnKey;
+use crate::operator::{found::LogRows, sign::OwnKey};
 use crate::text::row::{Row, Tone, key, ours, strong, warn};
 
 pub(super) fn rows(model: &Model, width: u16) -> Vec<Row> {

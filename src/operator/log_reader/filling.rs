@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{LogReader, REPORT, Work};
 use crate::audit::index::{Index, SEGMENT, SLICE, Step};
-use crate::audit::query;
-use crate::audit::store::{Reader, StoreError};
+use crate::audit::{Reader, StoreError, query};
 use crate::operator::found::{Counts, Finding};
-use crate::wire::digest::Digest;
+use crate::wire::Digest;
 
 /// The name under which counts are noted; its number changes with their form.
 const NOTE: &str = "tally 4";

@@ -2,10 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use crate::audit::fields::Record;
 use crate::audit::index::{Index, Walk, Walked};
-use crate::audit::query::Questions;
-use crate::audit::store::{ReadOrder, Reader, StoreError};
+use crate::audit::{ReadOrder, Reader, Record, StoreError, query::Questions};
 use crate::operator::found::{Edge, Line, LogRows, Page, Progress, Wanted};
 
 /// After how many slices without a hit the screen shows how far the search has come.
