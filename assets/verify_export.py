@@ -33,8 +33,10 @@ def digest_of_parts(*parts):
 
 def is_of_verdict(statement, row):
     """Whether a statement is for the call and the verdict of a decision. One signature may cover several calls."""
-    calls = [card["call"] for card in [statement["card"], *statement.get("also", [])]]
-    return row["digest"] in calls and statement["said"]["verdict"] == row["verdict"]
+    names = ("call", "session", "ticket")
+    cards = [[card[name] for name in names] for card in [statement["card"], *statement.get("also", [])]]
+    call = [row["digest"], row["session"], row["ticket"]]
+    return call in cards and statement["said"]["verdict"] == row["verdict"]
 
 
 def is_of_change(statement, row):
@@ -46,7 +48,8 @@ def is_of_change(statement, row):
         kind, digest, agreed = "tools", row["digest"], detail["agreed"]
         parts = [agreed["what"], *(agreed.get(key, "") for key in ("tool", "key", "schema", "value"))]
         # Secrets in a record are replaced: then only its digest says what was agreed to.
-        if "redacted:" not in parts[-1] and digest_of_parts(detail["fingerprint"], *parts) != digest:
+        server = "" if agreed["what"] == "meta" else detail["fingerprint"]
+        if "redacted:" not in parts[-1] and digest_of_parts(server, *parts) != digest:
             return False
     elif row["kind"] == "tools":
         kind, of_what = "tools", row.get("digest") or detail["program"]
@@ -165,7 +168,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             own = check_folder(folder, [json.loads(line) for line in file])
         signers = signers or own
-    good, bad, texts = 0, [], 0
+    good, bad, unsigned, texts = 0, [], [], 0
     previous, expected, records, found = b"mcp-approve audit chain, genesis", 1, 0, wanted is None
     begin, removed = None, []
     for line in source:
@@ -194,7 +197,9 @@ def main():
                 sys.exit(f"BROKEN: the text in record {seq} is not the one that its digest names")
             texts += 1
         if signers:
-            for signed in detail.get("signatures") or []:
+            signatures = detail.get("signatures") or []
+            unsigned += [str(seq)] if row.get("kind") == "removed" and not signatures else []
+            for signed in signatures:
                 why = why_not(signed, row, signers, revoked)
                 good += why is None
                 bad += [] if why is None else [f"record {seq}: {why}"]
@@ -219,6 +224,8 @@ def main():
         print(f"Texts that have their digest: {texts}.")
     if signers:
         print(f"Signatures that hold: {good}.")
+        if unsigned:
+            print(f"Nobody signed what was removed, by record {', '.join(unsigned)}.")
         if bad:
             sys.exit("SIGNATURES DO NOT HOLD:\n" + "\n".join(bad))
 

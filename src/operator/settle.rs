@@ -48,7 +48,9 @@ impl<'s> Word<'s> {
         let pinned = |says: Identity| {
             // To say it of what looks like a read takes less than to say it of what looks like a change.
             let loosens = match (says.mutability, word) {
-                (Mutability::Mutates, _) => None,
+                (Mutability::Mutates, _) if is.mutability == Mutability::Pure => None,
+                // Another change than it looks like: it may need less, and other rules are about it.
+                (Mutability::Mutates, _) => (says != is || known.behavior.disputed).then_some(Danger::Dangerous),
                 (Mutability::Pure, ToolReview::Is(_)) if is.mutability == Mutability::Pure => Some(Danger::Plain),
                 (Mutability::Pure, _) => Some(Danger::Dangerous),
             };

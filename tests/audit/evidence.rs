@@ -19,11 +19,17 @@ use crate::signing::bed::{Key, Making, armored, statement};
 
 /// A log with a signed approval in it, and the line of the key that signed.
 fn signed(db: &Path) -> String {
+    signed_on(db, "filesystem-5")
+}
+
+/// The same, with a signature on the card of this ticket.
+fn signed_on(db: &Path, ticket: &str) -> String {
     let key = Key::new("ssh-ed25519", 1);
     let line = format!("mara@example.com {} the laptop", key.line());
     let mut said = statement();
     let mut entry = write(5);
     said.card.call = entry.digest.unwrap();
+    (said.card.session, said.card.ticket) = (entry.session.to_string(), ticket.to_owned());
     let text = said.to_json();
     let sshsig = unarmored(&armored(&key.sign(text.as_bytes(), &Making::default())));
     entry.define(&NamedText::new(TextKind::Definition, r#"{"name":"write_file"}"#));
@@ -132,6 +138,24 @@ fn evidence_is_checked_elsewhere_and_a_change_of_any_file_is_found() {
     copy(&to, &more);
     fs::write(more.join("note"), "x").unwrap();
     assert!(!verify(&more, &[]).0, "a file more");
+}
+
+#[test]
+fn a_signature_vouches_for_its_own_call_and_for_no_other_with_the_same_bytes() {
+    for (ticket, holds) in [("filesystem-5", true), ("filesystem-9", false)] {
+        let (home, db) = folder();
+        let signers = home.path().join("signers");
+        fs::write(&signers, format!("{}\n", signed_on(&db, ticket))).unwrap();
+        let signers = signers.display().to_string();
+        let (found, said) = log(&db, &format!("log verify --allowed-signers {signers}"));
+        assert_eq!(found.unwrap() == ExitCode::SUCCESS, holds, "{said}");
+        assert!(holds || said.contains("another call"), "{said}");
+        if can_check() {
+            let to = home.path().join("evidence");
+            so(&db, &format!("log export --format evidence filesystem-5 --to {}", to.display()));
+            assert_eq!(verify(&to, &["--allowed-signers", &signers]).0, holds);
+        }
+    }
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use jiff::tz::TimeZone;
 use mcp_approve::audit::record::Kind;
-use mcp_approve::behavior::taxonomy::Mutability;
+use mcp_approve::behavior::agreed::{Agreement, What};
+use mcp_approve::behavior::identity::Identity;
+use mcp_approve::behavior::taxonomy::{Action, Mutability};
 use mcp_approve::gate::data::event::{Event, Signature};
 use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::gate::data::pin::ToolWord;
@@ -442,6 +444,22 @@ fn what_an_operator_said_without_a_signature_lets_nothing_pass_that_needs_one() 
     }
 }
 
+/// A milder change, of which no danger is known and which no rule about deletions matches, is no way around a signature.
+#[test]
+fn another_change_said_without_a_signature_is_not_believed_where_signatures_are_asked_for() {
+    for (policy, is) in [("version = 1\n", Action::Update), (DANGEROUS, Action::Delete), (ALWAYS, Action::Delete)] {
+        let mut world = World::with(config(), policy).ready();
+        world.call("1", "delete_file", r#"{"path":"/a"}"#);
+        let mut pins = world.pins();
+        let pin = pins.tools.get_mut("delete_file").expect("a pin of the tool");
+        pin.said = Some(Identity { action: Action::Update, ..world.cards["files-1"].identity });
+        world.step(Event::Reviewed(Box::new(pins)));
+        world.call("2", "delete_file", r#"{"path":"/a"}"#);
+        let card = &world.cards["files-2"];
+        assert_eq!((card.identity.action, card.signs.is_some()), (is, is == Action::Delete), "{policy}");
+    }
+}
+
 #[test]
 fn an_accepted_policy_counts_only_with_a_signature_where_the_machine_asks_for_them() {
     let mut world = World::with(config(), ALWAYS).ready();
@@ -545,6 +563,18 @@ fn a_word_on_a_card_that_is_signed_lets_its_call_and_later_ones_pass_and_no_forg
     }
     assert!(refusal(&world.says("files-1", ToolWord::Reads)).contains("wants your signature"));
     assert!(world.agreed.is_empty() && world.pinned.is_empty());
+    // A console signs what its card says, of the card's own tool, and nothing that another program put beside it.
+    let card = world.cards["files-1"].clone();
+    let offer = card.offer.clone().expect("an offer");
+    let signs = offer.signs.clone().expect("what it covers");
+    assert!(signs.is_as_shown(&offer, (&card.tool, card.identity)));
+    assert!(!signs.is_as_shown(&offer, ("run_shell", card.identity)));
+    let shell = Agreement::of_definition("run_shell", &Digest::of(b"x"), card.identity);
+    for (why, more) in [("another tool", shell), ("a host", Agreement::of_server(What::Host, "evil.example"))] {
+        let mut forged = signs.clone();
+        forged.reads.push(more);
+        assert!(!forged.is_as_shown(&offer, (&card.tool, card.identity)), "{why}");
+    }
     let good = on_word(&world, "files-1", ToolWord::Reads, 0, same);
     world.says_signed("files-1", ToolWord::Reads, good);
     let did = world.keeps_pins();

@@ -14,7 +14,7 @@ use crate::cli::error::Error;
 use crate::cli::look::shown;
 use crate::signing::change::{self, ChangeKind, ChangeTerms, SignedChange};
 use crate::signing::signers::{LineError, List, Signers};
-use crate::signing::{Attested, signed::Kept};
+use crate::signing::{Attested, CardTerms, signed::Kept};
 use crate::wire::Digest;
 
 /// What was found.
@@ -32,6 +32,8 @@ pub(super) struct Signatures {
 struct Body {
     kind: String,
     digest: Option<String>,
+    session: Option<String>,
+    ticket: Option<String>,
     verdict: Option<String>,
     tool: Option<String>,
     #[serde(default)]
@@ -75,21 +77,26 @@ pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -
     let mut found = Signatures::default();
     reader.each(ReadOrder::OldestFirst, &mut |row| {
         // Most records have none, and are not parsed.
-        if memchr::memmem::find(row.body, b"\"signatures\":[").is_some()
-            && let Ok(body) = serde_json::from_slice::<Body>(row.body)
-        {
-            for kept in &body.detail.signatures {
-                let why = match body.kind.as_str() {
-                    "decision" => no_verdict(kept, &body, &signers),
-                    _ => no_change(kept, &body, &signers),
-                };
-                match why {
-                    None => found.good += 1,
-                    Some(why) => found.bad.push((row.seq, why)),
-                }
+        let has_some = memchr::memmem::find(row.body, b"\"signatures\":").is_some();
+        let body = match has_some.then(|| serde_json::from_slice::<Body>(row.body)).transpose() {
+            Ok(body) => body,
+            Err(error) => {
+                found.bad.push((row.seq, format!("its signatures cannot be read: {error}")));
+                return ControlFlow::Continue(());
             }
-        } else if removed::is_one(row.body) {
+        };
+        if body.as_ref().is_none_or(|body| body.detail.signatures.is_empty()) && removed::is_one(row.body) {
             found.unsigned.push(row.seq);
+        }
+        for (body, kept) in body.iter().flat_map(|body| body.detail.signatures.iter().map(move |kept| (body, kept))) {
+            let why = match body.kind.as_str() {
+                "decision" => no_verdict(kept, body, &signers),
+                _ => no_change(kept, body, &signers),
+            };
+            match why {
+                None => found.good += 1,
+                Some(why) => found.bad.push((row.seq, why)),
+            }
         }
         ControlFlow::Continue(())
     })?;
@@ -103,7 +110,12 @@ fn no_verdict(kept: &Kept, decision: &Body, signers: &Signers) -> Option<String>
         Err(refused) => return Some(refused.to_string()),
     };
     let statement = attested.statement();
-    let is_of = |call: &str| statement.cards().any(|card| card.call.to_string() == call);
+    let of = (decision.session.as_deref(), decision.ticket.as_deref());
+    let is_of = |call: &str| {
+        let is_it =
+            |card: &CardTerms| (Some(&*card.session), Some(&*card.ticket)) == of && card.call.to_string() == call;
+        statement.cards().any(is_it)
+    };
     let is_same = decision.digest.as_deref().is_some_and(is_of)
         && decision.verdict.as_deref() == Some(statement.said.verdict.word());
     (!is_same).then(|| "it is for another call or verdict than its record".to_owned())

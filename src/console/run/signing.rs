@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::console::model::{CallKey, Command, Model, Msg};
 use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
-use crate::home::places::Places;
+use crate::home::{places::Places, user};
 use crate::link::client::ClientEvent;
 use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
 use crate::operator::Sources;
@@ -109,8 +109,12 @@ fn change(model: &Model, places: &Places, command: &Command) -> Option<Wanted> {
         FromConsole::Pin { ticket, word, .. } => {
             let call = CallKey { session: session.clone(), ticket: ticket.clone() };
             let held = model.queue.calls.iter().find(|held| held.key == call)?;
-            let terms = held.snapshot.offer.as_ref()?.signs.as_ref()?.change(*word)?;
-            Some(Wanted::Change(terms, Some(call)))
+            let card = &held.snapshot;
+            let offer = card.offer.as_ref()?;
+            let signs = offer.signs.as_ref().filter(|signs| signs.is_as_shown(offer, (&card.tool, card.identity)))?;
+            let terms = signs.change(*word)?;
+            let is_here = terms.machine == user::machine() && terms.user == user::name();
+            is_here.then_some(Wanted::Change(terms, Some(call)))
         }
         FromConsole::AcceptPolicy { file, digest, .. } => {
             sign::acceptance(places, file, *digest).map(|terms| Wanted::Change(terms, None))

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::behavior::agreed::What;
 use crate::behavior::{
     Agreement, Agreements, Hazard, HazardKind, Identity, Trust, conclude::Overrides, curated::Curated,
     hazards::lookalike,
@@ -267,6 +268,17 @@ pub struct OfferSigns {
 }
 
 impl OfferSigns {
+    /// Whether it is what the card says, about its own tool: nothing else is signed, whoever sent the card.
+    pub fn is_as_shown(&self, offer: &PinOffer, (tool, is): (&str, Identity)) -> bool {
+        let (said, agreed): (Vec<_>, Vec<_>) = self.reads.iter().partition(|one| one.what == What::Definition);
+        let may_say = |one: &Agreement| offer.tool == ToolOffer::Likely && one.value == is.to_string();
+        let any_text = |one: &Agreement| (one.what == What::Text).then(|| one.key.trim_start_matches('/').to_owned());
+        self.reads.iter().chain(&self.any_text).all(|one| one.tool.is_empty() || one.tool == tool)
+            && said.iter().all(|one| may_say(one))
+            && agreed.iter().map(|one| one.says()).eq(offer.agree.iter().cloned())
+            && self.any_text.iter().map(any_text).eq(offer.any_text.iter().cloned().map(Some))
+    }
+
     /// What a word agrees to.
     pub fn agreed(&self, word: ToolWord) -> &[Agreement] {
         match word {

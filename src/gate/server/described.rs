@@ -76,14 +76,15 @@ impl Described {
     /// What it is where approvals need signatures: the operator's word loosens nothing that would need one,
     /// unless it is signed.
     pub fn behavior_where(&self, signed: Required, is_signed: impl Fn() -> bool) -> &Behavior {
+        let Some(unsaid) = &self.unsaid else { return &self.behavior };
         let is_pure = |one: &Behavior| one.identity.mutability == Mutability::Pure;
-        match (&self.unsaid, signed) {
-            (Some(unsaid), Required::Always) if is_pure(&self.behavior) && !is_signed() => unsaid,
-            (Some(unsaid), Required::Dangerous) if is_pure(&self.behavior) && !is_pure(unsaid) && !is_signed() => {
-                unsaid
-            }
-            _ => &self.behavior,
-        }
+        let loosens = match (signed, is_pure(&self.behavior), is_pure(unsaid)) {
+            (Required::Never, ..) | (Required::Dangerous, true, true) | (_, false, true) => false,
+            // Another change than the evidence shows may be a milder one, and one that no rule is about.
+            (_, false, false) => unsaid.disputed || self.behavior.identity != unsaid.identity,
+            (_, true, _) => true,
+        };
+        if loosens && !is_signed() { unsaid } else { &self.behavior }
     }
 
     /// What a scope is asked of a call. It is about tools: what this one may do counts, though this call of it only reads.
