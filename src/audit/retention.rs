@@ -117,7 +117,7 @@ fn limit(reader: &Reader, before: i64) -> Result<Limit, RetentionError> {
         return Err(RetentionError::Broken(broken.to_string()));
     }
     if let Some((seq, why)) = verified.untrue.first() {
-        return Err(RetentionError::Broken(format!("record {seq} says what was removed, and {why}")));
+        return Err(RetentionError::Broken(format!("record {seq} is not true: {why}")));
     }
     // The newest record stays: wrappers find by it that the log is theirs.
     let mut limit = Limit { last: last.min(newest.saturating_sub(1)), held_by: None };

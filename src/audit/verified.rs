@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
+use super::agreed;
 use super::chain::{Break, Head, Row, Verifier, is_of};
 use super::fields::{Fields, SessionTurn, session_turn};
 use super::kept_texts::{self, Names};
@@ -22,8 +23,8 @@ pub struct Verified {
     pub anchor: Anchor,
     pub unended: Unended,
     pub removed: Option<Removed>,
-    /// Records of what was removed that cannot be true, and why.
-    pub untrue: Vec<(i64, &'static str)>,
+    /// Records of what was removed that cannot be true, or that are taken for the last word on what was agreed to and are not; and why.
+    pub untrue: Vec<(i64, String)>,
     pub texts: kept_texts::Found,
 }
 
@@ -175,7 +176,9 @@ pub struct Verifying {
     /// What the log was opened with, and what its records say since.
     begin: Option<Removed>,
     removed: Option<Removed>,
-    untrue: Vec<(i64, &'static str)>,
+    untrue: Vec<(i64, String)>,
+    /// The last record about each agreement.
+    agreed: BTreeMap<Digest, u64>,
     read: u64,
     expected: Option<Digest>,
     anchor: Anchor,
@@ -201,6 +204,7 @@ impl Verifying {
             texts: Names::default(),
             removed: None,
             untrue: Vec::new(),
+            agreed: BTreeMap::new(),
             read: head.seq,
             expected,
             anchor: expected.map_or(Anchor::NotAsked, of_stretch),
@@ -231,10 +235,13 @@ impl Verifying {
                 .and_then(|said| said.fault(self.removed.as_ref()).map_or(Ok(said), Err))
             {
                 Ok(said) => self.removed = Some(said),
-                Err(why) => self.untrue.push((row.seq, why)),
+                Err(why) => self.untrue.push((row.seq, of_removed(why))),
             }
         }
         self.read = u64::try_from(row.seq).unwrap_or(self.read);
+        if let Some((agreement, _)) = std::str::from_utf8(row.body).ok().and_then(agreed::read) {
+            self.agreed.insert(agreement, self.read);
+        }
         let found = match self.verifier.take(row) {
             Ok(head) => {
                 if self.expected == Some(head.link) && self.broken.is_none() {
@@ -270,7 +277,15 @@ impl Verifying {
         // Where the log was not read to its end, the record that says so was not reached.
         if self.removed != self.begin && self.changed.is_some() {
             let seq = self.begin.as_ref().or(self.removed.as_ref()).map_or(0, |removed| removed.seq);
-            self.untrue.push((seq, "it is not the last that says what was removed"));
+            self.untrue.push((seq, of_removed("it is not the last that does")));
+        }
+        // What finds a record is no part of the chain: whoever can write the log's file can have it find one that was taken back.
+        for (agreement, last) in &self.agreed {
+            if let Some(named) = reader.looked_up(agreement)?.filter(|named| named < last) {
+                let why =
+                    format!("it is taken for the last word on something that was agreed to, and record {last} is");
+                self.untrue.push((i64::try_from(named).unwrap_or(i64::MAX), why));
+            }
         }
         let texts = self.texts.found();
         let last = self.verifier.head();
@@ -287,6 +302,10 @@ impl Verifying {
             texts,
         })
     }
+}
+
+fn of_removed(why: &str) -> String {
+    format!("it says what was removed, and {why}")
 }
 
 /// Whether the head that was noted beside the log is not in the part of it that holds, up to `head`.

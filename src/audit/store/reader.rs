@@ -157,9 +157,13 @@ impl Reader {
         digests.iter().map(|digest| self.latest(digest)).collect()
     }
 
+    /// The record that is found by this digest.
+    pub fn looked_up(&self, digest: &Digest) -> Result<Option<u64>, StoreError> {
+        looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))
+    }
+
     fn latest(&self, digest: &Digest) -> Result<Option<Latest>, StoreError> {
-        let found = looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))?;
-        let Some(seq) = found else { return Ok(None) };
+        let Some(seq) = self.looked_up(digest)? else { return Ok(None) };
         if self.follows(seq)?.is_err() {
             return Ok(None);
         }

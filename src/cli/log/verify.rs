@@ -93,7 +93,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             "removed": verified.removed.as_ref().map(|one| {
                 json!({ "seq": one.seq, "time": one.time, "operator": one.operator, "stretches": one.stretches })
             }),
-            "untrue": verified.untrue.iter().map(|(seq, why)| bad(&(*seq, (*why).to_owned()))).collect::<Vec<_>>(),
+            "untrue": verified.untrue.iter().map(bad).collect::<Vec<_>>(),
             "texts": {
                 "whole": verified.texts.whole, "redacted": verified.texts.redacted, "too_long": verified.texts.too_long,
                 "missing": verified.texts.missing, "other": verified.texts.other,
@@ -191,7 +191,7 @@ pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader)
         let sessions = counted(verified.unended.lost.len() as u64, "session");
         Some(format!("the last records of {sessions} are missing, first of {}", visible(&first.server)))
     } else if let Some((seq, why)) = verified.untrue.first() {
-        Some(format!("record {seq} says what was removed, and {why}"))
+        Some(format!("record {seq} is not true: {why}"))
     } else if let Some(seq) = verified.texts.other.first() {
         Some(format!("the text in record {seq} is not the one that its digest names"))
     } else {
@@ -244,7 +244,7 @@ fn session_json(start: &SessionStart) -> Value {
 
 fn tell_removed(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
     for (seq, why) in &verified.untrue {
-        writeln!(out, "RECORD {seq} IS NOT TRUE: it says what was removed, and {why}.")?;
+        writeln!(out, "RECORD {seq} IS NOT TRUE: {why}.")?;
     }
     let Some(Removed { seq, time, operator, stretches }) = &verified.removed else { return Ok(()) };
     let (time, operator) = (visible(time), visible(operator));
