@@ -91,7 +91,7 @@ fn hang(line: &str) -> usize {
     found.unwrap_or(indent + 2)
 }
 
-/// What is never broken: words, `commands`, a command after a colon; an empty one stands for each extra blank.
+/// What is never broken: words, `commands`, a command after a colon; an empty one is an extra blank.
 fn units(line: &str) -> Vec<&str> {
     let (mut units, mut from, mut quoted) = (Vec::new(), 0, false);
     for (at, letter) in line.char_indices() {

@@ -103,7 +103,7 @@ impl Drop for Draft {
     }
 }
 
-/// If none was chosen: none under NO_COLOR (<https://no-color.org>), else what suits the background, if that is told.
+/// If none was chosen: none under NO_COLOR (<https://no-color.org>), else what suits the background, if the terminal says which.
 pub(super) fn palette(theme: Option<Palette>) -> Palette {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     // `15;0`: foreground and background, as rxvt, konsole and others set it.

@@ -52,7 +52,7 @@ impl SpawnError {
 
 impl Child {
     /// Starts a server with `environment` added to ours, stdin and stdout piped. The guardian knows its group before it runs, `core`
-    /// limits its core files, `reported` is told when a child has ended. `command` is not empty.
+    /// limits its core files, `reported` hears of each child that has ended. `command` is not empty.
     pub fn spawn(
         command: &[OsString],
         environment: Vec<(OsString, OsString)>,

@@ -8,11 +8,10 @@ use std::process::ExitCode;
 use mcp_approve::audit::query;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::{Commit, Damage, Journal, Left, Reader, Store, StoreError};
-use mcp_approve::cli::log::verify::VerifyOptions;
-use mcp_approve::cli::log::{LogCommand, run};
 use rusqlite::Connection;
 
-use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, tickets, write};
+use crate::audit::log::log;
+use crate::audit::{WRITER, folder, head, numbered, read, redactor, tickets, write};
 
 pub(super) const NAME: [u8; 16] = [0xab; 16];
 
@@ -244,17 +243,8 @@ fn what_was_folded_is_forgotten_once_its_file_is_gone() {
 }
 
 fn verify(db: &Path) -> (ExitCode, String) {
-    let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions::default());
-    let finding = run(
-        &command,
-        db,
-        &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
-        mcp_approve::cli::look::Look::plain(NOON),
-        &mut out,
-    )
-    .unwrap();
-    (finding, String::from_utf8(out).unwrap())
+    let (finding, said) = log(db, "log verify");
+    (finding.unwrap(), said)
 }
 
 #[test]

@@ -9,12 +9,10 @@ use mcp_approve::audit::record::Entry;
 use mcp_approve::audit::store::Store;
 use mcp_approve::audit::store::noted::{Noted, place_of, read as noted};
 use mcp_approve::cli::error::Error;
-use mcp_approve::cli::log::verify::VerifyOptions;
-use mcp_approve::cli::log::{LogCommand, run};
 use rusqlite::Connection;
 
 use crate::audit::log::log;
-use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, write};
+use crate::audit::{WRITER, folder, head, numbered, read, redactor, write};
 
 /// Appends, and syncs as the scribe does.
 fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>) {
@@ -24,21 +22,9 @@ fn record(db: &Path, writer: [u8; 16], entries: impl IntoIterator<Item = Entry>)
 }
 
 fn verify(db: &Path) -> (ExitCode, String, serde_json::Value) {
-    let told = |json| {
-        let mut out = Vec::new();
-        let command = LogCommand::Verify(VerifyOptions { json, ..VerifyOptions::default() });
-        let finding = run(
-            &command,
-            db,
-            &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
-            mcp_approve::cli::look::Look::plain(NOON),
-            &mut out,
-        )
-        .unwrap();
-        (finding, String::from_utf8(out).unwrap())
-    };
-    let ((finding, text), (same, json)) = (told(false), told(true));
-    assert_eq!(finding, same, "{text}{json}");
+    let ((finding, text), (same, json)) = (log(db, "log verify"), log(db, "log verify --json"));
+    let finding = finding.unwrap();
+    assert_eq!(finding, same.unwrap(), "{text}{json}");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["holds"], finding == ExitCode::SUCCESS, "{json}");
     (finding, text, json)

@@ -90,6 +90,10 @@ impl World {
             }
             Effect::Ask(card) => {
                 let ticket = card.ticket.clone();
+                if let Some((offer, signs)) = card.offer.as_ref().and_then(|offer| Some((offer, offer.signs.as_ref()?)))
+                {
+                    assert!(signs.is_as_shown(offer, (&card.tool, card.identity)), "no console would sign: {offer:?}");
+                }
                 self.cards.insert(ticket.clone(), *card);
                 Did::Ask(ticket)
             }

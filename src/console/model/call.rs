@@ -11,7 +11,7 @@ use crate::link::message::CallEnd;
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
-/// How long a card, or a question about it, stands on screen with no key pressed before one decides it, in milliseconds.
+/// How long a card, or a question about it, is on screen with no key pressed before one decides it, in milliseconds.
 pub const ARMING: i64 = 300;
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
