@@ -303,6 +303,9 @@ fn is_iban(text: &[u8]) -> bool {
 
 /// Runs of at least [`PHRASE`] words of recovery phrases, parted by spaces, commas and numbers. None has a word twice in a row.
 fn phrases(text: &[u8]) -> Vec<Range<usize>> {
+    if !has_run(text) {
+        return Vec::new();
+    }
     let (mut found, mut run, mut at) = (Vec::new(), Vec::<Range<usize>>::new(), 0);
     for word in text.split(|byte| !byte.is_ascii_alphabetic()) {
         let span = at..at + word.len();
@@ -311,8 +314,7 @@ fn phrases(text: &[u8]) -> Vec<Range<usize>> {
             continue;
         }
         let gap = &text[run.last().map_or(span.start, |last| last.end)..span.start];
-        let is_next = run.last().is_none_or(|last| &text[last.clone()] != word)
-            && gap.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'.' | b')' | b'0'..=b'9'));
+        let is_next = run.last().is_none_or(|last| &text[last.clone()] != word) && gap.iter().all(parts);
         if !is_next || !(3..=8).contains(&word.len()) {
             found.extend(recovery(&run, text));
             run.clear();
@@ -323,6 +325,31 @@ fn phrases(text: &[u8]) -> Vec<Range<usize>> {
     }
     found.extend(recovery(&run, text));
     found
+}
+
+/// Whether a byte may stand between the words of a recovery phrase.
+fn parts(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'.' | b')' | b'0'..=b'9')
+}
+
+/// Whether so many words as a recovery phrase has stand in a row. Most texts have none, and this is looked at first.
+fn has_run(text: &[u8]) -> bool {
+    let (mut run, mut letters) = (0_usize, 0_usize);
+    for byte in text {
+        if byte.is_ascii_alphabetic() {
+            letters += 1;
+            continue;
+        }
+        run += usize::from(letters > 0);
+        if run >= PHRASE {
+            return true;
+        }
+        letters = 0;
+        if !parts(byte) {
+            run = 0;
+        }
+    }
+    run + usize::from(letters > 0) >= PHRASE
 }
 
 /// Those parts of a run of words that are all in the list, where they are long enough.

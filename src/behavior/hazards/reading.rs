@@ -49,13 +49,17 @@ static KEY: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(KEYS).ok());
 const KEYS: &str =
     "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|AGE-SECRET-KEY-1[0-9A-Z]{20}|PuTTY-User-Key-File-[0-9]";
 
-/// Fits every answer that [`brought`] finds something in, and few others. A letter written as an escape could be any.
+/// Fits every answer that [`brought`] finds something in, and few others: of each phrase a word that MCP's own answers do not
+/// have, written plainly. What an escape or an apostrophe in a word stands for is not looked at: it could be any.
 static PERHAPS: LazyLock<Option<bytes::Regex>> = LazyLock::new(|| {
-    let longest = |phrase: &'static str| phrase.split([' ', '*']).max_by_key(|word| word.len()).unwrap_or_default();
-    let words: BTreeSet<String> = definition::instructions().map(longest).map(regex::escape).collect();
+    let rare = |phrase: &'static str| {
+        let words = phrase.split([' ', '*', '/']).filter(|word| !matches!(*word, "content" | "contents"));
+        words.max_by_key(|word| word.len()).unwrap_or_default()
+    };
+    let words: BTreeSet<String> = definition::instructions().map(rare).map(regex::escape).collect();
     let words = words.into_iter().collect::<Vec<_>>().join("|");
-    bytes::Regex::new(&format!(r"PRIVATE KEY|AGE-SECRET-KEY|PuTTY-User|\\u00[4-7]|[^\x00-\x7f]|\\u[^0]|(?i-u:{words})"))
-        .ok()
+    let escaped = r#"\\[^"\\/nrt]|[^\x00-\x7f]|[a-z]'[a-z]"#;
+    bytes::Regex::new(&format!("PRIVATE KEY|AGE-SECRET-KEY|PuTTY-User|(?i-u:{escaped}|{words})")).ok()
 });
 
 /// Whether a call takes something out of this machine: it sends, runs a program, reaches an open world, or names an address.

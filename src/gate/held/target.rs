@@ -65,8 +65,9 @@ fn is_shown(analysis: &Analysis) -> bool {
 /// What the arguments name: `shop/users: 2 ids: 1, 2`, `120 EUR to ada@example.org`.
 fn named(arguments: &Value, gives: Gives) -> Option<String> {
     let fields = arguments.as_object()?;
+    let keys: Vec<(&str, Vec<String>)> = fields.keys().map(|key| (&**key, words::of_name(key))).collect();
     let places: Vec<String> =
-        in_order(const { section(WORDS, "places") }).filter_map(|place| place_of(fields, place)).collect();
+        in_order(const { section(WORDS, "places") }).filter_map(|place| place_of(fields, &keys, place)).collect();
     let goes = pair(fields);
     let to = if goes.is_some() { None } else { recipient(fields, gives) };
     let strong = || in_order(const { section(WORDS, "strong") }).find_map(|name| word(fields, name));
@@ -79,7 +80,7 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
         in_order(const { section(WORDS, "names") })
             .filter(told)
             .find_map(|name| word(fields, name))
-            .or_else(|| if to.is_some() { None } else { identified(fields) })
+            .or_else(|| if to.is_some() { None } else { identified(fields, &keys) })
     };
     // A message is long, and says less than its recipient.
     let message = || if to.is_some() { None } else { word(fields, "message") };
@@ -103,14 +104,17 @@ fn named(arguments: &Value, gives: Gives) -> Option<String> {
     }
 }
 
-/// What an argument like `bucket`, `bucketName` or `bucket_id` names.
-fn place_of(fields: &Map<String, Value>, place: &str) -> Option<String> {
-    let is_place = |name: &str| {
-        let words = words::of_name(name);
-        let said = words.split_last().filter(|(last, rest)| !rest.is_empty() && among(last, "id name"));
-        name == place || said.map_or(&*words, |(_, rest)| rest) == [place]
+/// What an argument like `bucket`, `bucketName` or `bucket_id` names. `keys`: the fields' names, and the words of each.
+fn place_of(fields: &Map<String, Value>, keys: &[(&str, Vec<String>)], place: &str) -> Option<String> {
+    let is_place = |(name, words): &&(&str, Vec<String>)| {
+        let said = words.split_last().filter(|(last, rest)| !rest.is_empty() && is_id_or_name(last));
+        *name == place || said.map_or(words.as_slice(), |(_, rest)| rest) == [place]
     };
-    fields.keys().filter(|name| is_place(name)).find_map(|name| word(fields, name))
+    keys.iter().filter(is_place).find_map(|(name, _)| word(fields, name))
+}
+
+fn is_id_or_name(word: &str) -> bool {
+    matches!(word, "id" | "name")
 }
 
 /// The text of an argument, where it has one on one row and is no secret.
@@ -120,9 +124,10 @@ fn word(fields: &Map<String, Value>, name: &str) -> Option<String> {
 }
 
 /// What an argument like `order_id` or `userName` names.
-fn identified(fields: &Map<String, Value>) -> Option<String> {
-    let names = |name: &str| words::of_name(name).last().is_some_and(|last| among(last, "id name"));
-    fields.iter().filter(|(name, _)| names(name) && !is_secret_key(name)).find_map(|(_, value)| plain(value))
+fn identified(fields: &Map<String, Value>, keys: &[(&str, Vec<String>)]) -> Option<String> {
+    let names = |words: &[String]| words.last().is_some_and(|last| is_id_or_name(last));
+    let told = keys.iter().filter(|(name, words)| names(words) && !is_secret_key(name));
+    told.filter_map(|(name, _)| fields.get(*name)).find_map(plain)
 }
 
 fn plain(value: &Value) -> Option<String> {
