@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::fields::Fields;
 use super::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
+use crate::signing::change::time_of;
 use crate::signing::grade::Grade;
 use crate::signing::signed::{Evidence, Kept};
 use crate::wire::digest::Digest;
@@ -62,28 +63,50 @@ pub fn latest(body: &str, digest: &Digest) -> Option<Latest> {
         #[serde(default)]
         signatures: Vec<Kept>,
     }
-    let (_, says) = read(body).filter(|(about, _)| about == digest)?;
+    let Said { says, .. } = read(body).filter(|said| said.digest == *digest)?;
     let Detail { signatures } = Fields::of(body.as_bytes())?.detail().unwrap_or_default();
     Some(Latest { says, signed: signatures.first().map(Kept::evidence) })
 }
 
-/// What a body says of which agreement; `None` if it is about none.
-pub fn read(body: &str) -> Option<(Digest, Says)> {
-    #[derive(Deserialize)]
-    struct Body {
-        digest: String,
-        #[serde(default)]
-        detail: Option<Detail>,
+/// What a record says of which agreement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Of the agreement.
+    pub digest: Digest,
+    pub says: Says,
+    /// The record's own time, in milliseconds since 1970, UTC.
+    time: Option<i64>,
+    /// When the signature on it was made, by its statement, which is not checked.
+    signed: Option<i64>,
+}
+
+impl Said {
+    /// Whether this agrees again, with a signature that is not newer, to what `last`, the last word on it so far, took back.
+    /// Then it is a copy, and is not the last word.
+    pub fn repeats(&self, last: &Self) -> bool {
+        let older = || self.signed.zip(last.time).is_some_and(|(signed, back)| signed <= back);
+        self.says == Says::Agreed && last.says == Says::TakenBack && older()
     }
-    #[derive(Deserialize)]
+}
+
+/// What a body says of which agreement; `None` if it is about none.
+pub fn read(body: &str) -> Option<Said> {
+    #[derive(Default, Deserialize)]
     struct Detail {
         #[serde(default)]
         taken_back: bool,
+        #[serde(default)]
+        signatures: Vec<Kept>,
     }
     // Of most records only the beginning is read: time and kind.
     let (_, rest) = body.split_once(r#","kind":""#)?;
     rest.strip_prefix(Kind::Agreed.word())?.strip_prefix('"')?;
-    let body: Body = serde_json::from_str(body).ok()?;
-    let is_taken_back = body.detail.is_some_and(|detail| detail.taken_back);
-    Some((body.digest.parse().ok()?, if is_taken_back { Says::TakenBack } else { Says::Agreed }))
+    let fields = Fields::of(body.as_bytes())?;
+    let Detail { taken_back, signatures } = fields.detail().unwrap_or_default();
+    Some(Said {
+        digest: fields.digest.as_deref()?.parse().ok()?,
+        says: if taken_back { Says::TakenBack } else { Says::Agreed },
+        time: fields.millis(),
+        signed: signatures.first().and_then(|kept| time_of(&kept.statement)),
+    })
 }

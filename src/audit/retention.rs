@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use super::agreed::{self, Says};
+use super::agreed::{self, Said, Says};
 use super::chain::{Head, Row, Verifier};
 use super::fields::Fields;
 use super::kept_texts::{self, Kept, Names};
@@ -135,8 +135,8 @@ struct Sorting {
     last: u64,
     verifier: Verifier,
     measure: Measure,
-    /// The agreements in force at the end of the stretch: the record of each, and its body.
-    agreed: HashMap<Digest, (u64, String)>,
+    /// The last word of the stretch on each agreement, its record, and that record's body.
+    agreed: HashMap<Digest, (Said, u64, String)>,
     texts: HashMap<Digest, Kept>,
     /// What records after it say again.
     later: HashSet<Digest>,
@@ -174,16 +174,16 @@ impl Sorting {
         let (agreement, text) = (agreed::read(body), kept_texts::read(row));
         if head.seq > self.last {
             self.names.take(row);
-            self.later.extend(agreement.map(|(digest, _)| digest));
+            self.later.extend(agreement.map(|said| said.digest));
             self.later.extend(text.map(|text| text.digest));
             return;
         }
         let fields = Fields::of(row.body);
         self.measure.take(head, fields.as_ref().map_or("", |fields| &fields.time));
-        match agreement {
-            Some((digest, Says::Agreed)) => drop(self.agreed.insert(digest, (head.seq, body.to_owned()))),
-            Some((digest, Says::TakenBack)) => drop(self.agreed.remove(&digest)),
-            None => {}
+        if let Some(said) = agreement
+            && self.agreed.get(&said.digest).is_none_or(|(last, ..)| !said.repeats(last))
+        {
+            self.agreed.insert(said.digest, (said, head.seq, body.to_owned()));
         }
         if let Some(text) = text
             && self.texts.get(&text.digest).is_none_or(|known| known.state <= text.state)
@@ -202,10 +202,12 @@ impl Sorting {
         let is_needed = |text: &&Kept| names.has(&text.digest) && !self.later.contains(&text.digest);
         let mut texts: Vec<&Kept> = self.texts.values().filter(is_needed).collect();
         texts.sort_by_key(|text| text.seq);
-        let agreed = self.agreed.iter().filter(|(digest, _)| !self.later.contains(*digest));
-        let mut agreed: Vec<&(u64, String)> = agreed.map(|(_, record)| record).collect();
-        agreed.sort();
-        let agreed = agreed.into_iter().filter_map(|(seq, body)| agreed::sealed_anew(now, *seq, body));
+        let in_force = |(said, ..): &&(Said, u64, String)| {
+            said.says == Says::Agreed && !self.later.contains(&said.digest)
+        };
+        let mut agreed: Vec<_> = self.agreed.values().filter(in_force).collect();
+        agreed.sort_by_key(|(_, seq, _)| *seq);
+        let agreed = agreed.into_iter().filter_map(|(_, seq, body)| agreed::sealed_anew(now, *seq, body));
         (self.measure.clone().stretch(), agreed.chain(texts.into_iter().map(|text| text.sealed_anew(now))).collect())
     }
 }

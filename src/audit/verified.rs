@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use super::agreed;
+use super::agreed::{self, Said};
 use super::chain::{Break, Head, Row, Verifier, is_of};
 use super::fields::{Fields, SessionTurn, session_turn};
 use super::kept_texts::{self, Names};
@@ -177,8 +177,8 @@ pub struct Verifying {
     begin: Option<Removed>,
     removed: Option<Removed>,
     untrue: Vec<(i64, String)>,
-    /// The last record about each agreement.
-    agreed: BTreeMap<Digest, u64>,
+    /// The last word on each agreement, and its record.
+    agreed: BTreeMap<Digest, (u64, Said)>,
     read: u64,
     expected: Option<Digest>,
     anchor: Anchor,
@@ -239,8 +239,15 @@ impl Verifying {
             }
         }
         self.read = u64::try_from(row.seq).unwrap_or(self.read);
-        if let Some((agreement, _)) = std::str::from_utf8(row.body).ok().and_then(agreed::read) {
-            self.agreed.insert(agreement, self.read);
+        if let Some(said) = std::str::from_utf8(row.body).ok().and_then(agreed::read) {
+            match self.agreed.get(&said.digest) {
+                Some((back, last)) if said.repeats(last) => {
+                    let why =
+                        format!("it agrees, with a signature from before, to what record {back} took back, and does not count");
+                    self.untrue.push((row.seq, why));
+                }
+                _ => drop(self.agreed.insert(said.digest, (self.read, said))),
+            }
         }
         let found = match self.verifier.take(row) {
             Ok(head) => {
@@ -280,8 +287,9 @@ impl Verifying {
             self.untrue.push((seq, of_removed("it is not the last that does")));
         }
         // What finds a record is no part of the chain: whoever can write the log's file can have it find one that was taken back.
-        for (agreement, last) in &self.agreed {
-            if let Some(named) = reader.looked_up(agreement)?.filter(|named| named < last) {
+        for (agreement, (last, _)) in &self.agreed {
+            // What came since it was read is not looked at.
+            if let Some(named) = reader.looked_up(agreement)?.filter(|named| named != last && *named <= self.read) {
                 let why =
                     format!("it is taken for the last word on something that was agreed to, and record {last} is");
                 self.untrue.push((i64::try_from(named).unwrap_or(i64::MAX), why));

@@ -80,6 +80,11 @@ impl Change {
     }
 }
 
+/// When a statement says that it was signed, in milliseconds since 1970, UTC; `None` where it is not a change's.
+pub fn time_of(statement: &str) -> Option<i64> {
+    Change::read(statement).ok().map(|change| change.time)
+}
+
 /// The digest of what was said of a tool's definition, or with an empty tool of a server's program, both by their digests.
 pub fn review(fingerprint: &str, tool: &str, definition: &Digest, says: &str) -> Digest {
     Digest::of_parts(&["review", fingerprint, tool, &definition.to_string(), says])

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, 
 
 use super::frames::Room;
 use super::open::{Fault, PAGE, connect, set_up};
+use crate::audit::agreed;
 use crate::audit::body::JournalPart;
 use crate::audit::chain::{Head, Writer, is_of};
 use crate::audit::fields::{Fields, SessionTurn, looked_up_by, session_turn};
@@ -185,11 +186,22 @@ impl State {
             if self.db.last_insert_rowid() != number(head.seq)? {
                 return Err(Fault::Shape("a record did not get the place after the last one"));
             }
-            if let Some(digest) = looked_up_by(body.as_bytes()) {
+            if let Some(digest) = looked_up_by(body.as_bytes())
+                && !self.repeats(&digest, body)?
+            {
                 self.db.prepare_cached(LOOKED_UP)?.execute(params![digest.as_bytes(), number(head.seq)?])?;
             }
         }
         Ok(head.seq)
+    }
+
+    /// Whether a body only repeats, with an older signature, what the last word on this agreement took back.
+    fn repeats(&self, digest: &Digest, body: &str) -> Result<bool, Fault> {
+        let Some((said, seq)) = agreed::read(body).zip(looked_up(&self.db, digest)?) else { return Ok(false) };
+        let sql = "SELECT body FROM record WHERE seq = ?1";
+        let last: Option<String> =
+            self.db.prepare_cached(sql)?.query_row([number(seq)?], |row| row.get(0)).optional()?;
+        Ok(last.as_deref().and_then(agreed::read).is_some_and(|last| said.repeats(&last)))
     }
 
     /// Forgets how far these journals are in the log: their files are gone for good.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::audit::agreed::{self, Says};
+use crate::audit::agreed::{self, Said, Says};
 use crate::audit::kept_texts::{self, Kept, State};
 use crate::audit::{By, Field, Fields, Kind, Reader, Record, Search, index::Index, query};
 use crate::cli::error::Error;
@@ -146,26 +146,29 @@ fn agreements(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let search = Search::default().with(Field::Kind, Some(Kind::Agreed.word())).before(decided.millis());
-    let mut in_force: BTreeMap<Digest, String> = BTreeMap::new();
+    let mut in_force: BTreeMap<Digest, (Said, String)> = BTreeMap::new();
     for record in query::last(reader, index, &search, usize::MAX)? {
-        let Some((fields, (digest, says))) = record.fields().zip(agreed::read(&record.body)) else { continue };
+        let Some((fields, said)) = record.fields().zip(agreed::read(&record.body)) else { continue };
         let is_of_tool = fields.tool.is_none() || fields.tool == decided.tool;
-        match says {
-            Says::TakenBack => drop(in_force.remove(&digest)),
+        let is_copy = in_force.get(&said.digest).is_some_and(|(last, _)| said.repeats(last));
+        match said.says {
+            _ if is_copy => {}
+            Says::TakenBack => drop(in_force.insert(said.digest, (said, String::new()))),
             Says::Agreed if fields.server == decided.server && is_of_tool => {
                 let AgreedDetail { says, operator } = fields.detail().unwrap_or_default();
                 let time = fields.millis().map_or_else(String::new, |at| time::date(at, look.clock.offset));
                 let line = format!("{}, by {}, {time}, record {}", visible(&says), visible(&operator), record.seq);
-                in_force.insert(digest, line);
+                in_force.insert(said.digest, (said, line));
             }
             Says::Agreed => {}
         }
     }
+    in_force.retain(|_, (said, _)| said.says == Says::Agreed);
     if in_force.is_empty() {
         return Ok(());
     }
     writeln!(out, "Agreed to before it, of this tool or its server:")?;
-    in_force.values().try_for_each(|line| writeln!(out, "  {line}"))?;
+    in_force.values().try_for_each(|(_, line)| writeln!(out, "  {line}"))?;
     Ok(writeln!(out)?)
 }
 

@@ -246,6 +246,13 @@ fn tell_removed(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
     for (seq, why) in &verified.untrue {
         writeln!(out, "RECORD {seq} IS NOT TRUE: {why}.")?;
     }
+    if !verified.untrue.is_empty() {
+        writeln!(
+            out,
+            "Something other than mcp-approve wrote to the log. See in Tools (4) what is agreed to, and take back what is \
+             not yours\n(`mcp-approve tools forget`); `mcp-approve help signing` says how a key is revoked."
+        )?;
+    }
     let Some(Removed { seq, time, operator, stretches }) = &verified.removed else { return Ok(()) };
     let (time, operator) = (visible(time), visible(operator));
     writeln!(out, "Removed, and not checked, as {operator} had it done last on {time} (record {seq}):")?;

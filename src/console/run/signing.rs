@@ -21,13 +21,19 @@ pub(super) enum Wanted {
     Approval(Vec<Arc<Snapshot>>, Option<GrantTerms>),
     /// What is said with a card, or beside all calls.
     Change(ChangeTerms, Option<CallKey>),
+    /// Nothing: what this card's wrapper wants signed is not what it shows.
+    Other(CallKey),
 }
+
+const OTHER: &str = "the wrapper wants your signature for something else than this card shows. It may not be ours: do not go on \
+                     with this server before `mcp-approve doctor` says what runs";
 
 impl Wanted {
     pub(super) fn keys(&self, places: &Places, now: i64) -> Result<Vec<OwnKey>, String> {
         match self {
             Self::Approval(..) => sign::keys(places, sign::NAMESPACE, now),
             Self::Change(..) => sign::keys(places, sign::CHANGES, now),
+            Self::Other(_) => Err(OTHER.to_owned()),
         }
     }
 
@@ -38,6 +44,7 @@ impl Wanted {
                 sign::approval(sources, &cards, grant.as_ref(), key)
             }
             Self::Change(terms, _) => Some(sign::change(terms.clone(), (sources.now)(), key)),
+            Self::Other(_) => None,
         }
     }
 
@@ -46,6 +53,7 @@ impl Wanted {
         let first = match self {
             Self::Approval(cards, _) => cards.first()?,
             Self::Change(_, call) => return call.clone(),
+            Self::Other(call) => return Some(call.clone()),
         };
         model.queue.calls.iter().find(|held| held.snapshot.ticket == first.ticket).map(|held| held.key.clone())
     }
@@ -57,7 +65,7 @@ impl Wanted {
             Self::Change(terms, _) if terms.changes.len() > 1 => {
                 format!("{} in one, ", counted(terms.changes.len(), "change"))
             }
-            Self::Approval(..) | Self::Change(..) => String::new(),
+            Self::Approval(..) | Self::Change(..) | Self::Other(_) => String::new(),
         }
     }
 }
@@ -111,10 +119,11 @@ fn change(model: &Model, places: &Places, command: &Command) -> Option<Wanted> {
             let held = model.queue.calls.iter().find(|held| held.key == call)?;
             let card = &held.snapshot;
             let offer = card.offer.as_ref()?;
-            let signs = offer.signs.as_ref().filter(|signs| signs.is_as_shown(offer, (&card.tool, card.identity)))?;
+            let signs = offer.signs.as_ref()?;
             let terms = signs.change(*word)?;
-            let is_here = terms.machine == user::machine() && terms.user == user::name();
-            is_here.then_some(Wanted::Change(terms, Some(call)))
+            let is_honest = signs.is_as_shown(offer, (&card.tool, card.identity))
+                && (terms.machine == user::machine() && terms.user == user::name());
+            Some(if is_honest { Wanted::Change(terms, Some(call)) } else { Wanted::Other(call) })
         }
         FromConsole::AcceptPolicy { file, digest, .. } => {
             sign::acceptance(places, file, *digest).map(|terms| Wanted::Change(terms, None))
