@@ -202,9 +202,8 @@ impl Sorting {
         let is_needed = |text: &&Kept| names.has(&text.digest) && !self.later.contains(&text.digest);
         let mut texts: Vec<&Kept> = self.texts.values().filter(is_needed).collect();
         texts.sort_by_key(|text| text.seq);
-        let in_force = |(said, ..): &&(Said, u64, String)| {
-            said.says == Says::Agreed && !self.later.contains(&said.digest)
-        };
+        let in_force =
+            |(said, ..): &&(Said, u64, String)| said.says == Says::Agreed && !self.later.contains(&said.digest);
         let mut agreed: Vec<_> = self.agreed.values().filter(in_force).collect();
         agreed.sort_by_key(|(_, seq, _)| *seq);
         let agreed = agreed.into_iter().filter_map(|(_, seq, body)| agreed::sealed_anew(now, *seq, body));

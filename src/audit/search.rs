@@ -1,6 +1,6 @@
 //! Which records are wanted: by what a person types (`tool:write since:1d "whole phrases"`), or by options of a command. Pure.
 
-use memchr::memmem;
+use memchr::memchr2_iter;
 
 use super::fields::{Field, Fields};
 use super::moment::{Clock, NotAMoment, Since};
@@ -26,12 +26,42 @@ fn words_of(field: Field) -> Vec<(&'static str, &'static str)> {
 #[derive(Clone, Debug)]
 enum Value {
     /// Part of the text, whatever its case.
-    Part(String),
+    Part(Part),
     /// The whole text.
     Word(String),
     Glob(Glob),
     /// In lower case, compared with the text in lower case.
     AnyCase(Glob),
+}
+
+/// A text to be found whatever its case: it in lower case, and where in it its rarest byte is, which is looked for first.
+#[derive(Clone, Debug)]
+struct Part {
+    text: String,
+    rare: usize,
+}
+
+impl Part {
+    fn new(text: &str) -> Self {
+        /// What is common in records, the most common first.
+        const COMMON: &[u8] = b"e\"taoinsrhldcu0123456789,:_-mfpgwybvkxjqz";
+        let text = text.to_lowercase();
+        let rank = |byte: u8| COMMON.iter().position(|one| *one == byte).unwrap_or(COMMON.len());
+        let rare = text.bytes().enumerate().max_by_key(|(_, byte)| rank(*byte)).map_or(0, |(at, _)| at);
+        Self { text, rare }
+    }
+
+    fn is_in(&self, text: &[u8]) -> bool {
+        let part = self.text.as_bytes();
+        if !part.is_ascii() {
+            return String::from_utf8_lossy(text).to_lowercase().contains(&self.text);
+        }
+        let Some(rare) = part.get(self.rare) else { return true };
+        memchr2_iter(*rare, rare.to_ascii_uppercase(), text).any(|at| {
+            let here = at.checked_sub(self.rare).and_then(|from| text.get(from..)?.get(..part.len()));
+            here.is_some_and(|here| here.eq_ignore_ascii_case(part))
+        })
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -98,11 +128,11 @@ impl Search {
                 _ => ("", word),
             };
             match field {
-                "" => search.terms.push(Term { field: None, value: Value::Part(value.to_lowercase()), wanted }),
+                "" => search.terms.push(Term { field: None, value: Value::Part(Part::new(value)), wanted }),
                 "since" => search.since = Some(moment(field, value)?.moment(clock)),
                 "until" => search.until = Some(moment(field, value)?.end(clock)),
                 _ if value.starts_with("//") => {
-                    search.terms.push(Term { field: None, value: Value::Part(word.to_lowercase()), wanted });
+                    search.terms.push(Term { field: None, value: Value::Part(Part::new(word)), wanted });
                 }
                 _ if value.is_empty() => {}
                 _ => {
@@ -125,7 +155,7 @@ impl Search {
     pub fn with_part(self, field: Field, part: Option<&Glob>) -> Self {
         let value = |glob: &Glob| match is_pattern(glob.text()) {
             true => Glob::new(&glob.text().to_lowercase()).map_or_else(|_| Value::Glob(glob.clone()), Value::AnyCase),
-            false => Value::Part(glob.text().to_lowercase()),
+            false => Value::Part(Part::new(glob.text())),
         };
         self.narrowed(field, part.map(|part| (part.text(), value(part))))
     }
@@ -134,7 +164,7 @@ impl Search {
     #[must_use]
     pub fn with_text(mut self, words: &str) -> Self {
         self.text.push_str(&format!(" {words}"));
-        self.terms.push(Term { field: None, value: Value::Part(words.to_lowercase()), wanted: Wanted::With });
+        self.terms.push(Term { field: None, value: Value::Part(Part::new(words)), wanted: Wanted::With });
         self
     }
 
@@ -224,7 +254,10 @@ impl Search {
 
     fn texts_hold(&self, text: &[u8]) -> bool {
         let mut texts = self.terms.iter().filter(|term| term.field.is_none());
-        texts.all(|term| term.value.is_in(text) == (term.wanted == Wanted::With))
+        texts.all(|term| {
+            let is_in = matches!(&term.value, Value::Part(part) if part.is_in(text));
+            is_in == (term.wanted == Wanted::With)
+        })
     }
 }
 
@@ -284,7 +317,7 @@ fn read_field(name: &str, value: &str) -> Result<(Field, Value), Meaningless> {
                 let hint = format!("it is one of {}", known.join(", "));
                 Err(Meaningless::new(format!("no record is of the kind {value}"), hint))
             }
-            _ => Ok((field, Value::Part(value))),
+            _ => Ok((field, Value::Part(Part::new(&value)))),
         };
     }
     // While it is being typed, the beginning of a word is meant for the word.
@@ -320,22 +353,11 @@ fn moment(name: &str, value: &str) -> Result<Since, Meaningless> {
 impl Value {
     fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Part(_) => self.is_in(text.as_bytes()),
+            Self::Part(part) => part.is_in(text.as_bytes()),
             Self::Word(word) if text.is_ascii() => text.eq_ignore_ascii_case(word),
             Self::Word(word) => text.to_lowercase() == *word,
             Self::Glob(glob) => glob.matches(text),
             Self::AnyCase(glob) => glob.matches(&text.to_lowercase()),
-        }
-    }
-
-    fn is_in(&self, text: &[u8]) -> bool {
-        match self {
-            // Lower case in both: quicker than to compare letter by letter, wherever the first letter is a common one.
-            Self::Part(part) | Self::Word(part) if part.is_ascii() => {
-                memmem::find(&text.to_ascii_lowercase(), part.as_bytes()).is_some()
-            }
-            Self::Part(part) | Self::Word(part) => String::from_utf8_lossy(text).to_lowercase().contains(part.as_str()),
-            Self::Glob(_) | Self::AnyCase(_) => false,
         }
     }
 }

@@ -242,8 +242,9 @@ impl Verifying {
         if let Some(said) = std::str::from_utf8(row.body).ok().and_then(agreed::read) {
             match self.agreed.get(&said.digest) {
                 Some((back, last)) if said.repeats(last) => {
-                    let why =
-                        format!("it agrees, with a signature from before, to what record {back} took back, and does not count");
+                    let why = format!(
+                        "it agrees, with a signature from before, to what record {back} took back, and does not count"
+                    );
                     self.untrue.push((row.seq, why));
                 }
                 _ => drop(self.agreed.insert(said.digest, (self.read, said))),

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use mcp_approve::audit::agreed::{Says, agreed, read, taken_back};
-use mcp_approve::audit::store::Reader;
 use mcp_approve::audit::body::write_body;
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::recording::Recording;
 use mcp_approve::audit::redact::Redactor;
+use mcp_approve::audit::store::Reader;
 use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms};
 use serde_json::json;
