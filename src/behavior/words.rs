@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use memchr::memmem;
+
 use crate::capability::names;
 
 /// The words of a name, lower case: `getHTTPStatus_v2` to `get http status v2`.
@@ -37,7 +39,12 @@ pub fn of_sentence(sentence: &str) -> Vec<String> {
 
 /// Whether `word` is one of the words of `list`, which are separated by white space.
 pub fn among(word: &str, list: &str) -> bool {
-    list.split_ascii_whitespace().any(|known| known == word)
+    let list = list.as_bytes();
+    let ends = |at: Option<usize>| at.and_then(|at| list.get(at)).is_none_or(u8::is_ascii_whitespace);
+    let stands = |at: usize| ends(at.checked_sub(1)) && ends(Some(at + word.len()));
+    !word.is_empty()
+        && !word.bytes().any(|byte| byte.is_ascii_whitespace())
+        && memmem::find_iter(list, word.as_bytes()).any(stands)
 }
 
 /// The word at this place; empty beyond the last.

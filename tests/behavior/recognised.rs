@@ -4,6 +4,7 @@ use super::{concluded, named};
 use mcp_approve::behavior::conclude::{Trust, of_tool};
 use mcp_approve::behavior::taxonomy::{Badge, OutputDomain};
 use mcp_approve::behavior::voters::{self, Says};
+use mcp_approve::behavior::words::among;
 use serde_json::json;
 
 #[test]
@@ -144,5 +145,15 @@ fn a_tool_that_selects_its_act_by_an_argument_mutates_if_any_choice_does() {
             "inputSchema": { "type": "object", "properties": { "action": { "type": "string", "enum": choices } } },
         }));
         assert_eq!(behavior.badge(), expected, "{choices}");
+    }
+}
+
+#[test]
+fn a_word_is_among_others_only_as_a_whole() {
+    let list = "read list\nlist_all  get";
+    for (word, wanted) in [("read", true), ("list", true), ("get", true), ("list_all", true)].into_iter().chain(
+        ["", " ", "rea", "ead", "all", "list_", "read list", "list\nlist_all", "reads"].map(|word| (word, false)),
+    ) {
+        assert_eq!(among(word, list), wanted, "{word:?}");
     }
 }
