@@ -16,6 +16,7 @@ mod notified;
 mod review;
 mod science;
 mod screen_rules;
+mod seeds;
 mod signed;
 mod tasks;
 mod transcript;

@@ -3,6 +3,7 @@
 mod cycles;
 mod readme;
 mod route;
+mod seeds;
 mod words;
 
 use std::collections::BTreeSet;
@@ -279,39 +280,6 @@ fn every_threat_has_its_test_and_every_attack_its_threat() {
             if is_id && !threats.contains(&id) {
                 complaints.push(format!("{}: {id} is not in the threat table", path.display()));
             }
-        }
-    }
-    check(&complaints);
-}
-
-/// The sections of the papers that `capability` is built from.
-const SECTIONS: &str = "001 §1|001 §2.1|001 §2.2|001 §2.3|001 §3.1|001 §3.2|001 §3.3|001 §4.1|001 §4.2|001 §4.3|001 §4.4|\
-    001 §5|001 §6|001 §7|001 §8.1|001 §8.2|001 §8.3|001 §8.4|001 §8.5|001 §8.6|001 §9|004 VCV|004 routing|004 mapping|\
-    004 profile|004 search|004 usage|004 comparison|004 recommendation";
-
-#[test]
-fn every_section_of_the_papers_has_its_test() {
-    let table = fs::read_to_string(root().join("src/capability/mod.rs")).expect("the table");
-    let rows: Vec<Vec<&str>> = table
-        .lines()
-        .filter_map(|line| line.strip_prefix("//! | 0").map(|row| row.trim_end_matches(" |").split(" | ").collect()))
-        .collect();
-    let tests: String = [root().join("tests"), root().join("src")]
-        .iter()
-        .flat_map(|folder| files(folder))
-        .map(|path| fs::read_to_string(path).expect("readable"))
-        .collect();
-    let mut complaints = Vec::new();
-    for section in SECTIONS.split('|') {
-        if !rows.iter().any(|row| format!("0{}", row[0]) == section) {
-            complaints.push(format!("{section} has no row in src/capability/mod.rs"));
-        }
-    }
-    for row in rows {
-        let test = row[2].trim_matches('`');
-        let is_there = tests.contains(&format!("fn {test}("));
-        if !is_there {
-            complaints.push(format!("0{}: there is no test {test}", row[0]));
         }
     }
     check(&complaints);
