@@ -10,8 +10,8 @@ mod stream;
 mod strict;
 mod task;
 
+use mcp_approve::wire::Line;
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Gist, Refusal, Sorted, peek, sort};
 
 /// What became of a host's line, in one word and what matters of it.

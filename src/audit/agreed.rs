@@ -8,7 +8,7 @@ use super::record::{Entry, Kind};
 use crate::behavior::agreed::Agreement;
 use crate::signing::change::time_of;
 use crate::signing::grade::Grade;
-use crate::signing::signed::{Evidence, Kept};
+use crate::signing::statement::{Evidence, Kept};
 use crate::wire::digest::Digest;
 
 /// What the latest record of an agreement says.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 
 use crate::behavior::{Identity, Mutability, identity::NotAnIdentity};
+use crate::cli::console::WaitingOptions;
 use crate::cli::demo::AgentArgs;
 use crate::cli::hosts::HostsHome;
 use crate::cli::install::choose::{ChangeOptions, InstallOptions};
@@ -12,7 +13,6 @@ use crate::cli::lattice::LatticeCommand;
 use crate::cli::log::LogCommand;
 use crate::cli::look::LookOptions;
 use crate::cli::rules::options::RulesCommand;
-use crate::cli::waiting::WaitingOptions;
 use crate::cli::wrap::WrapOptions;
 
 /// Holds every tools/call of an MCP server until policy or you decide

@@ -20,7 +20,7 @@ use crate::cli::look::{Here, JsonForm, json_rows, shown, visible};
 use crate::home::{name, pages};
 use crate::hosts::change::{Changed, Chosen, Done, File, Outcome};
 use crate::hosts::files::{Edited, Write as Writes, edit, forget_file, remembered};
-use crate::hosts::{Found, Listed, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked, program::program};
+use crate::hosts::{Found, Listed, Pass, REMOTE, Refusal, Remote, Wrap, lists, masked, program};
 use crate::pins::page::Page;
 use crate::text::plain::block;
 use crate::wire::counted;

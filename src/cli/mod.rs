@@ -16,7 +16,6 @@ pub mod prose;
 pub mod rules;
 pub mod signers;
 pub mod tools;
-mod waiting;
 pub mod wrap;
 
 use std::ffi::OsString;
@@ -144,7 +143,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
-        Command::Waiting(options) => waiting::run(options, &places?, now(), out),
+        Command::Waiting(options) => console::waiting(options, &places?, now(), out),
         Command::Signers { command } => {
             let command = command.unwrap_or(SignersCommand::List(Output::default()));
             signers::run(&command, Here { places: &places?, now: now() }, out)

@@ -1,6 +1,5 @@
 //! `mcp-approve tools`: everything ever seen of servers' tools: listed, searched and reviewed. One file per command below.
 
-mod agreed;
 pub mod classify;
 mod list;
 mod review;
@@ -41,7 +40,7 @@ pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, no
             (None, Some(file)) => transfer::import(file, options, here, out),
             (None, None) => review::run(options, here, out),
         },
-        ToolsCommand::Forget(options) => agreed::forget(options, here, out),
+        ToolsCommand::Forget(options) => transfer::forget(options, here, out),
         ToolsCommand::Pin(options) => review::pin(options, here, out),
     }
 }

@@ -17,7 +17,7 @@ use crate::pins::launch::stamp;
 use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use crate::policy::{Policy, Roots, parse, rule::Layer};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof};
-use crate::signing::{Needs, signed::Evidence};
+use crate::signing::{Needs, statement::Evidence};
 use crate::wire::Digest;
 
 /// A project's own policy, in the folder that its servers run in.

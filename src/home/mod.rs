@@ -1,7 +1,6 @@
 //! The operator's own files: where they are, what they say, what of them was accepted, and changes of their rules.
 
 pub mod agreed;
-pub mod agreed_file;
 pub mod change;
 pub mod config;
 pub mod layers;

@@ -9,7 +9,7 @@ use crate::home::places::{PlaceError, Places, check_owner};
 use crate::home::replace::replace;
 use crate::home::user;
 use crate::policy::{Policy, Roots, parse, reading::Problem};
-use crate::signing::signed::Evidence;
+use crate::signing::statement::Evidence;
 use crate::wire::Digest;
 
 /// How many bytes a policy may have: it is text that people write.

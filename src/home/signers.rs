@@ -20,7 +20,7 @@ use super::{policy_file, user};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
 use crate::signing::grade::{Danger, Owner};
 use crate::signing::signers::{LONGEST, LineError, Signers};
-use crate::signing::{InForce, Level, Needs, Required, signed::Evidence};
+use crate::signing::{InForce, Level, Needs, Required, statement::Evidence};
 use crate::wire::Digest;
 
 /// ssh-keygen, where the machine's policy names no other.

@@ -7,14 +7,13 @@ mod entry;
 pub mod files;
 mod masked;
 mod parse;
-pub mod program;
 pub mod table;
 mod tree;
 
 use std::path::PathBuf;
 
 pub use edit::{Pass, Remote, Wrap, rules_name};
-pub use entry::{Start, Wrapping};
+pub use entry::{Program, Start, Wrapping, program};
 pub use files::{Found, Search};
 pub use masked::masked;
 pub use tree::{REMOTE, Refusal, Syntax};

@@ -14,7 +14,7 @@ use crate::link::folder::{self, LinkError, NameClaim};
 use crate::link::message::{FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
 use crate::signing::change::SignedChange;
-use crate::signing::signed::{Evidence, Refused, Signed};
+use crate::signing::statement::{Evidence, Refused, Signed};
 use crate::signing::{Attested, signers::Signers};
 
 /// Microseconds between two status reports.

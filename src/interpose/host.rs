@@ -6,7 +6,7 @@
 //! open line gets a line end, so that the host sees one broken message, and our answers follow whole.
 
 use super::stdio::Outbox;
-use crate::wire::line::Line;
+use crate::wire::Line;
 
 #[derive(Debug)]
 pub struct Host {

@@ -9,7 +9,7 @@ use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
 use crate::gate::data::event::ConsoleId;
 use crate::home::layers::Layers;
-use crate::signing::signed::Evidence;
+use crate::signing::statement::Evidence;
 use crate::wire::digest::Digest;
 
 /// What to accept: the text of this file, if it still has this digest.

@@ -12,8 +12,8 @@ use super::consoles::Consoles;
 use super::facts::FactReader;
 use super::host::{Host, Stall};
 use super::longline::{LongLine, Passed, Way, way};
-use super::notifier::Notifier;
 use super::pin_writer::PinWriter;
+use super::programs::Notifier;
 use super::reload::{Accept, Reload};
 use super::scribe::{Ack, Done, EntryBuffer, Scribe};
 use super::server::Server;
@@ -21,7 +21,7 @@ use super::signals::Signals;
 use super::stdio::AsyncIn;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::{Files, Watch};
-use super::{notice, runner};
+use super::{notice, programs};
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Side};
@@ -273,7 +273,7 @@ impl Wrapper {
             Effect::Show(activity) => self.consoles.broadcast(&FromWrapper::Activity(*activity)),
             Effect::LookUp { ticket, look, wanted } => self.facts.look(now.mono, ticket, look, wanted),
             Effect::Consult { ticket, consult, names, call } => {
-                runner::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
+                programs::consult(&self.callbacks, &names, (ticket, consult), &call, self.to_loop.clone());
             }
             Effect::Remember(update) => drop(self.pin_writer.as_ref().map(|pins| pins.keep(*update))),
             Effect::Agree { agreed, backing, console } => {

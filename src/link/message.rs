@@ -9,7 +9,7 @@ pub use crate::gate::data::report::{
 };
 pub use crate::gate::data::terms::{Covers, GrantCard, GrantTerms, Lasts};
 use crate::gate::{data::event::ConsoleId, data::snapshot::Snapshot};
-use crate::signing::signed::Evidence;
+use crate::signing::statement::Evidence;
 use crate::wire::Digest;
 
 /// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.

@@ -1,7 +1,6 @@
 //! What MCP says on the wire, per protocol revision: lifecycle, tool definitions, results. Pure.
 
 pub mod lifecycle;
-pub mod meta;
 pub mod request;
 pub mod result;
 pub mod tool;

@@ -2,15 +2,14 @@
 //! the log for reading only, and holds no transaction from slice to slice: writers never wait for a screen. It also looks
 //! how much memory processes take, which is known on Linux only.
 
-mod filling;
-mod search;
+mod slices;
 
 use std::fs;
 use std::ops::ControlFlow;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::{Arc, mpsc};
 
-use search::Searching;
+use slices::Searching;
 
 use crate::audit::index::{Index, SLICE};
 use crate::audit::{
@@ -221,7 +220,7 @@ impl LogReader {
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;
         match &self.reader {
-            Some(reader) => self.index = filling::index(self.index.take(), &self.sources.log, reader)?,
+            Some(reader) => self.index = slices::index(self.index.take(), &self.sources.log, reader)?,
             None => {
                 self.index = None;
                 (self.tell)(Finding::NoLog);

@@ -8,7 +8,7 @@ use crate::home::{config, pages, places::Places, policy_file};
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
-use crate::policy::{Decision, Rule, profile::Profile, rule::FirstUse};
+use crate::policy::{Decision, Rule, role::Profile, rule::FirstUse};
 
 /// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {

@@ -12,7 +12,7 @@ use crate::operator::found::{RuleBook, RuleLine};
 use crate::operator::tried::Which;
 use crate::policy::edit::{self, Switch};
 use crate::policy::{Decision, Pending, Policy, Rule, lint::lint, maker::id_for, parse, rule::Layer};
-use crate::signing::{change::Proof, signed::Evidence};
+use crate::signing::{change::Proof, statement::Evidence};
 
 /// Where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since 1970, UTC.
 pub(super) fn read(places: &Places, now: i64) -> RuleBook {

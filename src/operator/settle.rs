@@ -9,7 +9,7 @@ use crate::operator::pinned::{PinReview, ProgramReview, ReviewDone, Shown, ToolR
 use crate::pins::reading::{self, Server, StoredTool};
 use crate::pins::{PinStore, PinsError, page::Page};
 use crate::signing::change::{ChangeTerms, Proof, review};
-use crate::signing::{Needs, grade::Danger, signed::Evidence};
+use crate::signing::{Needs, grade::Danger, statement::Evidence};
 use crate::wire::Digest;
 
 #[derive(Debug, thiserror::Error)]

@@ -13,7 +13,6 @@ pub mod lint;
 pub mod maker;
 pub mod parse;
 pub mod past;
-pub mod profile;
 pub mod ranking;
 pub mod rate;
 pub mod reading;

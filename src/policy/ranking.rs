@@ -10,7 +10,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::behavior::words::{self, among, section};
 use crate::mcp::tool::Tool;
-use crate::policy::profile::{CostTier, Profile};
+use crate::policy::role::{CostTier, Profile};
 
 /// A tool that a search may find. Its definition is foreign text.
 #[derive(Debug)]

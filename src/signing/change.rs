@@ -5,9 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::signing::grade::{ConsoleUser, Grade, Needs};
-use crate::signing::signed::{Evidence, Refused, Signed, attest};
 use crate::signing::signers::{InForce, Signers};
-use crate::signing::statement::{LONGEST, NoStatement};
+use crate::signing::statement::{Evidence, LONGEST, NoStatement, Refused, Signed, attest};
 use crate::signing::verdict::{CLOCK_SKEW, LONGEST_VALIDITY};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;

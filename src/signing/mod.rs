@@ -8,7 +8,6 @@
 pub mod change;
 pub mod grade;
 pub mod level;
-pub mod signed;
 pub mod signers;
 pub mod sshsig;
 pub mod statement;

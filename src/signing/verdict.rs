@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use crate::signing::grade::{ConsoleUser, Grade, Owner};
-use crate::signing::signed::{Evidence, Refused, Signed, Signer, attest};
 use crate::signing::signers::{MayNotSign, Signers, same_person};
-use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, Said, Statement};
+use crate::signing::statement::{
+    CardTerms, Challenge, Evidence, NAMESPACE, Refused, Said, Signed, Signer, Statement, attest,
+};
 
 /// The longest time between a statement's `time` and its `not_after`, in milliseconds.
 pub const LONGEST_VALIDITY: i64 = 10 * 60_000;

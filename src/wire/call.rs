@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::digest::{Digest, Hasher};
+use super::digest::{Digest, Hasher, Line};
 use super::envelope::Meta;
 use super::fold::{self, in_pointer};
 use super::id::Id;
 use super::inputs::{InputRequest, Inputs};
 use super::json::Json;
-use super::line::Line;
 use super::strict::Reader;
 use super::task;
 

@@ -1,4 +1,5 @@
-//! The one door to sha2 and blake3: digests of lines, definitions, records and long answers.
+//! One line as it was received, which knows nothing of JSON; and the one door to sha2 and blake3: digests of lines, definitions, records
+//! and long answers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -141,5 +142,48 @@ impl Serialize for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// One newline-delimited message, bytes exactly as received, line end included.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Line {
+    bytes: Vec<u8>,
+}
+
+impl Line {
+    /// Takes the bytes of one line with its line end (`\n` or `\r\n`).
+    pub fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes }
+    }
+
+    /// The bytes as received, line end included: what is forwarded.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The bytes without `\n` or `\r\n`: what is read, shown and digested.
+    pub fn content(&self) -> &[u8] {
+        Self::strip_end(&self.bytes)
+    }
+
+    /// Bytes without the line end they close with, if any.
+    pub fn strip_end(bytes: &[u8]) -> &[u8] {
+        let end = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        end.strip_suffix(b"\r").unwrap_or(end)
+    }
+
+    pub fn digest(&self) -> Digest {
+        Digest::of(self.content())
+    }
+}
+
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Line({:?})", String::from_utf8_lossy(&self.bytes))
     }
 }

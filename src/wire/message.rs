@@ -1,10 +1,10 @@
 //! Cuts a byte stream into lines, and sorts each: a call, something that passes, or refused. Owns caps and the host's grammar.
 
 use super::call::{Call, Origin, Parts};
+use super::digest::Line;
 use super::envelope::{self, AnyMember, Envelope, IdMember, Params, Read, TextMember};
 use super::fold;
 use super::id::Id;
-use super::line::Line;
 use super::reply::{INVALID_REQUEST, PARSE_ERROR};
 use super::stream::EnvelopeScanner;
 pub use super::stream::Gist;

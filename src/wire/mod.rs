@@ -9,7 +9,6 @@ pub mod fold;
 pub mod id;
 pub mod inputs;
 pub mod json;
-pub mod line;
 pub mod message;
 pub mod number;
 pub mod rename;
@@ -23,8 +22,7 @@ pub(crate) use strict::plain_run;
 
 // What most layers above use, under one name.
 pub use call::{Call, Origin};
-pub use digest::{Digest, Hasher};
+pub use digest::{Digest, Hasher, Line};
 pub use id::Id;
-pub use line::Line;
 pub use message::{Gist, Plain, Refusal};
 pub use number::counted;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::digest::Line;
 use super::id::Id;
-use super::line::Line;
 use super::stream::EnvelopeScanner;
 use super::strict::{Fault, JsonKind, Reader};
 

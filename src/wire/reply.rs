@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::digest::Line;
 use super::fold::PROGRESS_TOKEN;
 use super::id::Id;
-use super::line::Line;
 use super::task::RELATED;
 use super::words::words;
 

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::digest::Line;
 use super::id::Id;
-use super::line::Line;
 use super::words::words;
 use super::{fold, rename};
 

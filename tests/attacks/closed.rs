@@ -7,7 +7,7 @@ use mcp_approve::gate::data::event::Event;
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::parse::parse;
 use mcp_approve::policy::rule::Decision;
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 use serde_json::{Value, json};
 
 use crate::world::{Did, TOOLS, World, config, modern_call};

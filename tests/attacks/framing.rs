@@ -5,9 +5,8 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test fails by panicking, in its helpers too")]
 
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{BeyondCap, Cutter, Piece, Refusal, Sorted, overlong, sort};
-use mcp_approve::wire::reply;
+use mcp_approve::wire::{Line, reply};
 
 use crate::world::{Did, World};
 

@@ -6,7 +6,7 @@ use mcp_approve::audit::record::{By, Kind, VerdictWord};
 use mcp_approve::capability::scope::Listed;
 use mcp_approve::gate::Config;
 use mcp_approve::gate::data::event::Event;
-use mcp_approve::mcp::meta::{Carries, unknown_meta};
+use mcp_approve::mcp::request::{Carries, unknown_meta};
 use mcp_approve::policy::role::Role;
 use mcp_approve::policy::scope::{Limit, Scope};
 use mcp_approve::wire::digest::StreamHasher;

@@ -6,7 +6,7 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::tags;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::policy::profile::{CostTier, Idempotence, Profile, SideEffects};
+use mcp_approve::policy::role::{CostTier, Idempotence, Profile, SideEffects};
 use serde_json::json;
 
 #[test]

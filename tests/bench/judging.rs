@@ -16,7 +16,7 @@ use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::shape::{self, Given, Keys, Known, PathKind, PathState, PathStates, Places};
 use mcp_approve::behavior::taxonomy::{Action, Mutability, OutputDomain};
 use mcp_approve::capability::schema::{Fits, Schema};
-use mcp_approve::mcp::meta::unknown_meta;
+use mcp_approve::mcp::request::unknown_meta;
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::policy::decide::{Question, decide};
 use mcp_approve::policy::parse::built_in;

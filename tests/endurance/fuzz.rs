@@ -6,7 +6,7 @@ use mcp_approve::console::view::print;
 use mcp_approve::policy::parse;
 use mcp_approve::text::plain::visible;
 use mcp_approve::text::row::{Row, Tone};
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::message::{self, BeyondCap, Cutter, Piece};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

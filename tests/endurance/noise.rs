@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::message::{self, Sorted};
 use serde_json::Value;
 

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use jzon::JsonValue;
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::message::{self, Sorted};
 use simd_json::prelude::*;
 

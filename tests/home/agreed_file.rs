@@ -2,8 +2,7 @@
 
 use mcp_approve::behavior::agreed::{Agreement, Backing, What};
 use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::home::agreed::Known;
-use mcp_approve::home::agreed_file::{AgreementOffer, read, write};
+use mcp_approve::home::agreed::{AgreementOffer, Known, of_file, to_file};
 use mcp_approve::pins::agreed::{Kept, Standing};
 use mcp_approve::pins::reading::Server;
 use serde_json::{Value, json};
@@ -45,8 +44,8 @@ fn what_is_written_is_read_again_hostile_text_too() {
     let all = [hostile.clone(), Agreement::of_server(What::Host, "example.com"), meta];
     for package in [Some("npm:weather"), None] {
         let listed: Vec<_> = all.iter().map(|one| known(one.clone(), Standing::Proven(Backing::Recorded))).collect();
-        let file = write(&listed, &[server(package)]);
-        let offers = read(&file.to_string()).unwrap();
+        let file = to_file(&listed, &[server(package)]);
+        let offers = of_file(&file.to_string()).unwrap();
         assert_eq!(offers.iter().map(|offer| &offer.agreement).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
         assert!(offers[0].is_of(&server(package)) && offers[0].since == "1970-01-02", "{offers:?}");
         assert!(!offers[0].is_of(&server(Some("npm:another"))));
@@ -54,7 +53,7 @@ fn what_is_written_is_read_again_hostile_text_too() {
         assert!(!offers[0].is_of(&renamed) && !offers[2].is_of(&server(package)));
     }
     let unproven = [known(hostile, Standing::Unproven)];
-    assert_eq!(write(&unproven, &[server(None)])["agreed"], json!([]), "what does not count is not passed on");
+    assert_eq!(to_file(&unproven, &[server(None)])["agreed"], json!([]), "what does not count is not passed on");
 }
 
 #[test]
@@ -64,7 +63,7 @@ fn a_file_is_taken_whole_or_refused_with_every_problem() {
             "schema": "0".repeat(64), "value": "1", "since": "2026-11-23" })
     };
     let refused = |lines: &[Value]| -> String {
-        read(&json!({ "version": 1, "agreed": lines }).to_string())
+        of_file(&json!({ "version": 1, "agreed": lines }).to_string())
             .map(|offers: Vec<AgreementOffer>| offers.len())
             .unwrap_err()
             .to_string()
@@ -99,8 +98,8 @@ fn a_file_is_taken_whole_or_refused_with_every_problem() {
         refused(&[good(), with("value", json!("x")), good()]),
         "number 2: `value` is not JSON; number 3: it is the same as number 1"
     );
-    assert!(read(r#"{"version":2,"agreed":[]}"#).unwrap_err().to_string().contains("version 2"));
-    assert!(read(r#"{"version":1,"version":1,"agreed":[]}"#).unwrap_err().to_string().contains("duplicate field"));
-    assert!(read("[]").is_err() && read("").is_err());
-    assert_eq!(read(&json!({ "version": 1, "agreed": [good()] }).to_string()).unwrap().len(), 1);
+    assert!(of_file(r#"{"version":2,"agreed":[]}"#).unwrap_err().to_string().contains("version 2"));
+    assert!(of_file(r#"{"version":1,"version":1,"agreed":[]}"#).unwrap_err().to_string().contains("duplicate field"));
+    assert!(of_file("[]").is_err() && of_file("").is_err());
+    assert_eq!(of_file(&json!({ "version": 1, "agreed": [good()] }).to_string()).unwrap().len(), 1);
 }

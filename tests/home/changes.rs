@@ -22,7 +22,7 @@ use mcp_approve::pins::agreed::Standing;
 use mcp_approve::pins::{Launch, PinStore};
 use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms, NAMESPACE};
 use mcp_approve::signing::grade::{Danger, Needs};
-use mcp_approve::signing::signed::Evidence;
+use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::digest::Digest;
 use serde_json::json;
 

@@ -13,8 +13,8 @@ use mcp_approve::home::signers::{SignersError, keygen, load};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::signing::change::{Change, NAMESPACE};
 use mcp_approve::signing::grade::{Needs, Owner};
-use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::sshsig::PublicKey;
+use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::digest::Digest;
 
 use crate::signing::bed::{Key, Making, NOW, armored};

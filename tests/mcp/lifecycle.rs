@@ -1,8 +1,8 @@
 //! When a call is legal, which revision a handshake means, and what a server says of itself.
 
 use mcp_approve::mcp::lifecycle::{Lifecycle, NotLegal, Phase, Revision, of_host, of_server};
+use mcp_approve::wire::Line;
 use mcp_approve::wire::call::Call;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Sorted, peek, sort};
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use mcp_approve::mcp::lifecycle::Revision;
-use mcp_approve::mcp::meta::{Carries, unknown_meta};
+use mcp_approve::mcp::request::{Carries, unknown_meta};
 
 fn unknown(meta: &Value, revision: Revision) -> Vec<(String, Carries)> {
     unknown_meta(meta, Some(revision))

@@ -1,7 +1,7 @@
 //! Definitions of tools, and what their digests are of.
 
 use mcp_approve::mcp::tool::{Annotations, Page, Tool, cut_page};
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 
 fn tool(definition: &str) -> Option<Tool> {
     Tool::read(serde_json::from_str(definition).expect("a case is JSON"))

@@ -2,7 +2,7 @@
 
 use crate::world::{Did, World, call, config, modern_call};
 use mcp_approve::audit::record::{Entry, Kind};
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::message::Gist;
 use serde_json::{Value, json};
 

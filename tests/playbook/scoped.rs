@@ -155,7 +155,7 @@ fn no_more_lists_are_asked_for_than_can_be_cut() {
 fn a_page_still_reaches_the_host_when_its_server_ends() {
     let mut world = under(listed("[]")).ready();
     world.host(r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#);
-    let line = mcp_approve::wire::line::Line::new(b"{\"id\":5,\"result\":{\"tools\":[{\"name\":\"x\"}]}}\n".to_vec());
+    let line = mcp_approve::wire::Line::new(b"{\"id\":5,\"result\":{\"tools\":[{\"name\":\"x\"}]}}\n".to_vec());
     let now = world.now;
     let relayed = world.gate.step(now, Event::ServerLine(line));
     assert!(relayed.is_empty(), "{relayed:?}");

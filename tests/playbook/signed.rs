@@ -14,9 +14,8 @@ use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};
 use mcp_approve::policy::rule::{Decision, Layer, Pending};
 use mcp_approve::signing::change::{self, Change, ChangeKind, ChangeTerms, SignedChange};
 use mcp_approve::signing::grade::{Needs, Owner};
-use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::signers::{InForce, Signers};
-use mcp_approve::signing::statement::{CardTerms, Said, Statement, VERSION};
+use mcp_approve::signing::statement::{CardTerms, Evidence, Said, Statement, VERSION};
 use mcp_approve::signing::verdict::Attested;
 use mcp_approve::wire::digest::Digest;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_approve::audit::record::Kind;
 use mcp_approve::gate::data::effect::Effect;
 use mcp_approve::gate::data::event::Event;
-use mcp_approve::wire::line::Line;
+use mcp_approve::wire::Line;
 
 use crate::world::{World, call, config, modern_call};
 

@@ -2,8 +2,8 @@
 
 use mcp_approve::behavior::conclude::{self, Overrides, Trust};
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::policy::profile::Profile;
 use mcp_approve::policy::ranking::{Candidate, Hit, Observed, rank};
+use mcp_approve::policy::role::Profile;
 use serde_json::{Value, json};
 
 fn tools(definitions: &[(&str, &str)]) -> Vec<Tool> {

@@ -4,8 +4,7 @@ use mcp_approve::behavior::conclude::Behavior;
 use mcp_approve::behavior::curated::Entitlement;
 use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::policy::glob::Glob;
-use mcp_approve::policy::profile::Written;
-use mcp_approve::policy::role::{Lacks, Role, ToolProfile};
+use mcp_approve::policy::role::{Lacks, Role, ToolProfile, Written};
 
 fn behavior(identity: &str, confidence: Confidence) -> Behavior {
     Behavior { identity: identity.parse().unwrap(), confidence, ..Behavior::unknown() }

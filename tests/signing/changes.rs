@@ -2,8 +2,8 @@
 
 use jiff::tz::TimeZone;
 use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms, NAMESPACE, SignedChange, review};
-use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::signers::Signers;
+use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::digest::Digest;
 
 use super::bed::{Key, Making, NOW, armored, statement};

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use jiff::tz::TimeZone;
-use mcp_approve::signing::signed::{Evidence, Refused, Signer};
 use mcp_approve::signing::signers::Signers;
 use mcp_approve::signing::sshsig::{Presence, PublicKey};
-use mcp_approve::signing::statement::{CardTerms, Challenge, Said, SignedWord, Statement};
+use mcp_approve::signing::statement::{CardTerms, Challenge, Evidence, Refused, Said, SignedWord, Signer, Statement};
 use mcp_approve::signing::verdict::{Attested, Expected, SignedVerdict, Spent};
 use mcp_approve::wire::digest::Digest;
 

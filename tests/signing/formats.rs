@@ -1,10 +1,9 @@
 //! Keys and signatures of every type are read and verified; any other byte is refused, and none makes a reader panic.
 
 use jiff::tz::TimeZone;
-use mcp_approve::signing::signed::Evidence;
 use mcp_approve::signing::signers::Signers;
 use mcp_approve::signing::sshsig::{Presence, PublicKey, SshSignature};
-use mcp_approve::signing::statement::Statement;
+use mcp_approve::signing::statement::{Evidence, Statement};
 use mcp_approve::signing::verdict::Attested;
 use proptest::prelude::*;
 

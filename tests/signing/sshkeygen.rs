@@ -6,9 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use jiff::tz::TimeZone;
-use mcp_approve::signing::signed::{Evidence, Refused};
 use mcp_approve::signing::signers::Signers;
-use mcp_approve::signing::statement::{NAMESPACE, Statement};
+use mcp_approve::signing::statement::{Evidence, NAMESPACE, Refused, Statement};
 use mcp_approve::signing::verdict::Attested;
 
 use super::bed::{KINDS, Key, Making, armored, statement};

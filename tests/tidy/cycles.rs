@@ -42,9 +42,9 @@ const RECURSIONS: [(&[&str], &str); 9] = [
     (
         &[
             "cli", "cli::doctor", "cli::doctor::listed", "cli::rules", "cli::rules::add", "cli::rules::alter",
-            "cli::rules::edit", "cli::rules::explain", "cli::rules::past", "cli::tools", "cli::tools::agreed",
-            "cli::tools::list", "cli::tools::review", "cli::tools::search", "cli::tools::show", "cli::tools::transfer",
-            "cli::demo", "cli::demo::agent", "cli::lattice", "cli::lattice::caps",
+            "cli::rules::edit", "cli::rules::explain", "cli::rules::past", "cli::tools", "cli::tools::list",
+            "cli::tools::review", "cli::tools::search", "cli::tools::show", "cli::tools::transfer", "cli::demo",
+            "cli::demo::agent", "cli::lattice", "cli::lattice::caps",
         ],
         UNDER_PARENT,
     ),
@@ -57,7 +57,7 @@ const RECURSIONS: [(&[&str], &str); 9] = [
     ),
     (&["home::config", "home::config::scope"], UNDER_PARENT),
     (&["home::name", "home::name::package"], UNDER_PARENT),
-    (&["operator::log_reader", "operator::log_reader::filling"], UNDER_PARENT),
+    (&["operator::log_reader", "operator::log_reader::slices"], UNDER_PARENT),
 ];
 
 /// Found when this check learnt to see a call of a child without `use`: the children take types or functions from the file

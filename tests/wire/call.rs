@@ -1,9 +1,9 @@
 //! A call's parts keep their bytes; an edit changes the arguments and nothing else.
 
+use mcp_approve::wire::Line;
 use mcp_approve::wire::call::Call;
 use mcp_approve::wire::digest::Digest;
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Sorted, sort};
 
 use super::refused;

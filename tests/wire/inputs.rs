@@ -1,9 +1,9 @@
 //! Requests that a server puts inside its messages.
 
+use mcp_approve::wire::Line;
 use mcp_approve::wire::call::{AnswerTo, Call};
 use mcp_approve::wire::id::Id;
 use mcp_approve::wire::inputs::read;
-use mcp_approve::wire::line::Line;
 
 #[test]
 fn requests_inside_a_result_are_read_as_every_reader_reads_them() {

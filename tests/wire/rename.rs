@@ -1,7 +1,7 @@
 //! Messages under another id, token or text.
 
+use mcp_approve::wire::Line;
 use mcp_approve::wire::id::Id;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::rename::{with_id, with_param, with_text};
 
 fn text(line: Option<Line>) -> Option<String> {

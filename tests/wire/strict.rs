@@ -3,10 +3,9 @@
 use mcp_approve::mcp::lifecycle::Lifecycle;
 use mcp_approve::mcp::result::Answer;
 use mcp_approve::mcp::tool::Page;
-use mcp_approve::wire::json;
-use mcp_approve::wire::line::Line;
 use mcp_approve::wire::message::{Sorted, overlong, peek, sort};
 use mcp_approve::wire::strict::{DEPTH, Flaw, Reader};
+use mcp_approve::wire::{Line, json};
 use proptest::prelude::*;
 use serde_json::Value;
 

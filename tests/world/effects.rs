@@ -7,9 +7,9 @@ use mcp_approve::behavior::agreed::Backing;
 use mcp_approve::gate::ForwardOrder;
 use mcp_approve::gate::data::effect::{Effect, Passing};
 use mcp_approve::gate::data::event::Side;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::call::Origin;
 use mcp_approve::wire::digest::Digest;
-use mcp_approve::wire::line::Line;
 
 use super::{Did, Pending, World};
 

@@ -17,8 +17,7 @@ use mcp_approve::audit::record::{Entry, VerdictWord};
 use mcp_approve::behavior::agreed::Agreement;
 use mcp_approve::gate::data::event::{Event, Now, Operator, OperatorWord, Side, Signature};
 use mcp_approve::gate::data::facts::Look;
-use mcp_approve::gate::data::pin::{PinUpdate, Pins};
-use mcp_approve::gate::data::pin::{Pinning, Remembers, ToolWord};
+use mcp_approve::gate::data::pin::{PinUpdate, Pinning, Pins, Remembers, ToolWord};
 use mcp_approve::gate::data::report::{Activity, CallEnd, OperatorVerdict};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::gate::data::terms::{Covers, GrantTerms, Lasts};
@@ -26,8 +25,8 @@ use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::rate::Recent;
 use mcp_approve::signing::change::Change;
+use mcp_approve::wire::Line;
 use mcp_approve::wire::digest::Digest;
-use mcp_approve::wire::line::Line;
 
 pub use lines::*;
 

@@ -6,8 +6,7 @@ use std::path::Path;
 use super::{Check, Fix, State, good, note, open};
 use crate::cli::hosts::HostsHome;
 use crate::home::{config, places::Places};
-use crate::hosts::program::{Program, program};
-use crate::hosts::{self, Listed, Lists, Start, Wrapping};
+use crate::hosts::{self, Listed, Lists, Program, Start, Wrapping, program};
 
 const LEAVE: &str = "put its name into `allow-unwrapped` of config.toml, if it is meant to be so";
 

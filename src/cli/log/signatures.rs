@@ -14,7 +14,7 @@ use crate::cli::error::Error;
 use crate::cli::look::shown;
 use crate::signing::change::{self, ChangeKind, ChangeTerms, SignedChange};
 use crate::signing::signers::{LineError, List, Signers};
-use crate::signing::{Attested, CardTerms, signed::Kept};
+use crate::signing::{Attested, CardTerms, statement::Kept};
 use crate::wire::Digest;
 
 /// What was found.

@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::agreed::Lines;
 use super::row::Answers;
+use super::transfer::Lines;
 use super::{answers, print, row, store};
 use crate::behavior::tags;
 use crate::cli::args::ToolsListOptions;

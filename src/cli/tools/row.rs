@@ -8,8 +8,8 @@ use crate::behavior::{Behavior, Evidence, Hazard, tags};
 use crate::capability::types;
 use crate::mcp::Tool;
 use crate::pins::reading::StoredTool;
-use crate::policy::profile::{CostTier, Profile};
 use crate::policy::ranking::Observed;
+use crate::policy::role::{CostTier, Profile};
 use crate::wire::counted;
 
 pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {

@@ -8,11 +8,11 @@ use crate::cli::args::ToolsShowOptions;
 use crate::cli::error::{Exit, done};
 use crate::cli::look::{Here, local, visible};
 use crate::cli::tools::row::{self, Answers};
-use crate::cli::tools::{RECORDS, agreed::Lines, answers, named, print, store};
+use crate::cli::tools::{RECORDS, answers, named, print, store, transfer::Lines};
 use crate::home::config;
 use crate::home::places::{Places, under};
 use crate::pins::{diff::Diff, reading::StoredTool};
-use crate::policy::{profile::Profile, role::profile_of};
+use crate::policy::role::{Profile, profile_of};
 use crate::text::time;
 use crate::wire::number::grouped;
 

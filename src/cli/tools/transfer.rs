@@ -1,23 +1,27 @@
-//! `tools review --export` and `--import`: what was agreed to, for other machines. To import is a review at a terminal.
+//! What is agreed to: listed by number, taken back by `tools forget` (it only tightens, so it needs no terminal), and carried to other
+//! machines by `tools review --export` and `--import`. To import is a review at a terminal.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
+use crate::audit::rfc3339;
 use crate::behavior::{Agreement, agreed::What};
-use crate::cli::args::ToolsReviewOptions;
+use crate::cli::args::{ToolsForgetOptions, ToolsReviewOptions};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, pretty, shown, visible};
-use crate::cli::tools::agreed::{all, whose};
-use crate::cli::tools::{servers, store};
+use crate::cli::tools::{named, servers, store};
 use crate::cli::{console, manifest};
-use crate::home::agreed::{agree, change};
-use crate::home::agreed_file::{self, AgreementOffer};
+use crate::home::agreed::{self, AgreedError, AgreementOffer, Known, agree, change};
+use crate::home::places::Places;
 use crate::home::signers::{proof, word_needs};
 use crate::home::user;
-use crate::pins::{PinStore, reading::Server};
+use crate::pins::PinStore;
+use crate::pins::reading::{Server, StoredTool};
 use crate::signing::{Needs, grade::Danger};
 use crate::wire::counted;
 
@@ -26,7 +30,7 @@ pub(super) fn export(file: &Path, server: Option<&str>, here: Here<'_>, out: &mu
     let store = store(here.places)?;
     let (mut known, servers) = (all(store.as_ref(), here)?, servers(store.as_ref())?);
     known.retain(|one| server.is_none_or(|server| server == one.server));
-    let text = format!("{}\n", pretty(&agreed_file::write(&known, &servers)));
+    let text = format!("{}\n", pretty(&agreed::to_file(&known, &servers)));
     if file == Path::new("-") {
         return done(write!(out, "{text}"));
     }
@@ -56,7 +60,7 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
         let hint = "nothing was taken from it; `mcp-approve tools review --export` writes such a file";
         Error::wrong(format!("{} is not a file of agreements: {}", shown(file), visible(&why)), hint)
     };
-    let offers = agreed_file::read(&manifest::text(file)?).map_err(|error| wrong(error.to_string()))?;
+    let offers = agreed::of_file(&manifest::text(file)?).map_err(|error| wrong(error.to_string()))?;
     if let Some(offer) = offers.iter().find(|offer| is_too_wide(&offer.agreement, here)) {
         return Err(wrong(format!("{} is never agreed to as a whole", offer.agreement.says())));
     }
@@ -171,6 +175,163 @@ fn is_too_wide(agreement: &Agreement, here: Here<'_>) -> bool {
     agreement.what == What::Folder
         && (home.is_some_and(|home| home.starts_with(folder))
             || own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own)))
+}
+
+/// What counts and what does not; nothing where no server was ever wrapped.
+pub(super) fn all(store: Option<&PinStore>, here: Here<'_>) -> Result<Vec<Known>, AgreedError> {
+    Ok(store.map(|store| agreed::all(store, here.places, here.now)).transpose()?.unwrap_or_default())
+}
+
+pub(super) struct Lines<'p> {
+    known: Vec<Known>,
+    places: &'p Places,
+}
+
+impl<'p> Lines<'p> {
+    /// What is agreed to for these tools: what is about one of them first, then what is about its server or every server.
+    pub(super) fn of(store: Option<&PinStore>, here: Here<'p>, tools: &[StoredTool]) -> Result<Self, Error> {
+        let mut known = all(store, here)?;
+        known.retain(|one| tools.iter().any(|tool| concerns(one, tool)));
+        known.sort_by_key(Known::order);
+        Ok(Self { known, places: here.places })
+    }
+
+    pub(super) fn places(&self) -> &'p Places {
+        self.places
+    }
+
+    pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Known)> {
+        (1..).zip(&self.known)
+    }
+
+    pub(super) fn count(&self, tool: &StoredTool) -> usize {
+        let is_its = |one: &&Known| !one.kept.agreement.tool.is_empty() && concerns(one, tool);
+        self.known.iter().filter(is_its).filter(|one| one.trouble().is_none()).count()
+    }
+
+    pub(super) fn json(&self, tool: &StoredTool) -> Value {
+        let its = self.numbered().filter(|(_, one)| concerns(one, tool));
+        its.map(|(number, one)| {
+            let mut row = json!(one.kept.agreement);
+            row["number"] = number.into();
+            row["says"] = one.kept.agreement.says().into();
+            row["since"] = rfc3339(one.kept.since).into();
+            row["last_used"] = day(one.last_used()).into();
+            row["counts"] = one.trouble().is_none().into();
+            row["trouble"] = one.trouble().into();
+            row
+        })
+        .collect()
+    }
+
+    pub(super) fn print(&self, tool: &StoredTool, out: &mut dyn Write) -> io::Result<()> {
+        for (is_of_tool, label) in [(true, "agreed to"), (false, "its server")] {
+            let its = self
+                .numbered()
+                .filter(|(_, one)| concerns(one, tool) && one.kept.agreement.tool.is_empty() != is_of_tool);
+            for (at, (number, one)) in its.enumerate() {
+                let label = if at == 0 { label } else { "" };
+                writeln!(out, "  {label:12} {number:>3}  {}", line(one))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One agreement in a line, fit for a terminal.
+pub(super) fn line(one: &Known) -> String {
+    let trouble = one.trouble().map(|trouble| format!("; {trouble}")).unwrap_or_default();
+    let (since, used) = (day(one.kept.since), day(one.last_used()));
+    format!("{} (since {since}, last used {used}{trouble})", visible(&one.kept.agreement.says()))
+}
+
+/// The server and the tool that something is agreed to for, fit for a terminal.
+pub(super) fn whose(server: &str, tool: &str) -> String {
+    let of: Vec<String> = [server, tool].into_iter().filter(|text| !text.is_empty()).map(visible).collect();
+    if of.is_empty() { "every server".to_owned() } else { of.join(" / ") }
+}
+
+fn day(millis: i64) -> String {
+    rfc3339(millis).split('T').next().unwrap_or_default().to_owned()
+}
+
+fn concerns(one: &Known, tool: &StoredTool) -> bool {
+    one.concerns(&tool.server.fingerprint, Some(&tool.tool.name))
+}
+
+pub(super) fn forget(options: &ToolsForgetOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let mut store = store(here.places)?;
+    let chosen = chosen(options, store.as_ref(), here)?;
+    let Some(store) = store.as_mut().filter(|_| !chosen.is_empty()) else {
+        return done(writeln!(out, "Nothing was agreed to there."));
+    };
+    agreed::take_back(store, here.places, &chosen.iter().collect::<Vec<_>>(), here.now)?;
+    for one in &chosen {
+        writeln!(out, "Taken back: {}: {}", whose(&one.server, &one.kept.agreement.tool), line(one))?;
+    }
+    done(writeln!(out, "Running servers ask about it again within a second."))
+}
+
+fn chosen(options: &ToolsForgetOptions, store: Option<&PinStore>, here: Here<'_>) -> Result<Vec<Known>, Error> {
+    // What is kept for a tool that is not remembered can be taken back, too.
+    let all = all(store, here)?;
+    if let Some(server) = &options.server {
+        let is_its =
+            |one: &Known| one.server == *server || server.len() >= 6 && one.kept.fingerprint.starts_with(server);
+        let all: Vec<Known> = all.into_iter().filter(is_its).collect();
+        return pick(options, (1..).zip(&all));
+    }
+    let tools = match named(store, &options.names) {
+        Ok(tools) => tools,
+        Err(error) => {
+            let name = options.names.last().map(String::as_str).unwrap_or_default();
+            let all: Vec<Known> = all.into_iter().filter(|one| one.kept.agreement.tool == name).collect();
+            if all.is_empty() || options.names.len() > 1 {
+                return Err(error);
+            }
+            return pick(options, (1..).zip(&all));
+        }
+    };
+    if let Some(other) = tools.iter().find(|tool| tool.server.name != tools[0].server.name) {
+        let what = format!("{} and {} both have a tool {}", tools[0].server.name, other.server.name, other.tool.name);
+        return Err(Error::wrong(what, "name the server before the tool"));
+    }
+    let lines = Lines::of(store, here, &tools)?;
+    if options.line.is_empty() {
+        let of_tool = lines.numbered().filter(|(_, one)| !one.kept.agreement.tool.is_empty());
+        return Ok(of_tool.map(|(_, one)| one.clone()).collect());
+    }
+    pick(options, lines.numbered())
+}
+
+/// Those that `--line` names; all without it.
+fn pick<'k>(
+    options: &ToolsForgetOptions,
+    lines: impl Iterator<Item = (usize, &'k Known)>,
+) -> Result<Vec<Known>, Error> {
+    let lines: Vec<(usize, &Known)> = lines.collect();
+    if options.line.is_empty() {
+        return Ok(lines.into_iter().map(|(_, one)| one.clone()).collect());
+    }
+    let mut chosen: Vec<Known> = Vec::new();
+    for wanted in &options.line {
+        let is_it = |(number, one): &&(usize, &Known)| match wanted.parse::<usize>() {
+            Ok(wanted) => *number == wanted,
+            Err(_) => [one.kept.agreement.says(), visible(&one.kept.agreement.says())].contains(wanted),
+        };
+        let found: Vec<&(usize, &Known)> = lines.iter().filter(is_it).collect();
+        let [(_, one)] = found[..] else {
+            let many = if found.is_empty() { "no line is" } else { "several lines are" };
+            return Err(Error::wrong(
+                format!("{many} {wanted}"),
+                "`mcp-approve tools show` numbers them; name the number",
+            ));
+        };
+        if !chosen.contains(one) {
+            chosen.push((*one).clone());
+        }
+    }
+    Ok(chosen)
 }
 
 #[cfg(test)]

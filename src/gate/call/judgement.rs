@@ -10,13 +10,11 @@ use crate::behavior::{
     Agreement, Behavior, Hazard, HazardKind, Mutability, OutputDomain, Source, agreed::What, conclude::CallBehavior,
 };
 use crate::capability::schema::{Fits, Violation};
-use crate::gate::data::facts::{Approver, May, Opinion};
-use crate::gate::data::facts::{Findings, Look};
+use crate::gate::data::facts::{Approver, Findings, Look, May, Opinion};
 use crate::gate::held::{Judged, Seen, context::Context, retry, retry::Retry};
 use crate::gate::server::described::Described;
 use crate::mcp::Revision;
-use crate::mcp::meta::{Carries, unknown_meta};
-use crate::mcp::request::{self, Standing};
+use crate::mcp::request::{self, Carries, Standing, unknown_meta};
 use crate::policy::decide::{self, Near};
 use crate::policy::fit::{counted, paths_wanted};
 use crate::policy::{

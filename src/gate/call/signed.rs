@@ -6,8 +6,7 @@ use crate::gate::held::{Approval, Held, Judged, SignedApproval, context::Context
 use crate::policy::{Decision, terms::ApproverKind};
 use crate::signing::change::{Change, ChangeKind, ChangeTerms, Proof};
 use crate::signing::grade::{ConsoleUser, Danger};
-use crate::signing::signed::Signer;
-use crate::signing::statement::{Challenge, NAMESPACE};
+use crate::signing::statement::{Challenge, NAMESPACE, Signer};
 use crate::signing::verdict::{Expected, SignedVerdict, Spent};
 use crate::signing::{Attested, CardTerms, InForce, Needs};
 use crate::wire::{Digest, Hasher};

@@ -6,7 +6,7 @@ use crate::gate::data::event::{ConsoleId, Side};
 use crate::gate::data::pin::{PinUpdate, Pinning};
 use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::{facts::Look, snapshot::Snapshot, token::GuardrailToken};
-use crate::signing::signed::Evidence;
+use crate::signing::statement::Evidence;
 use crate::wire::{Call, Digest, Line, Plain};
 
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use crate::gate::data::{
     terms::GrantTerms,
 };
 use crate::policy::Policy;
-use crate::signing::{InForce, change::Change, signed::Signed, statement::Statement};
+use crate::signing::statement::{Signed, Statement};
+use crate::signing::{InForce, change::Change};
 use crate::wire::{Digest, Gist, Line, digest::StreamDigest};
 
 /// A moment, read once per step by the shell.

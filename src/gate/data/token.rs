@@ -101,8 +101,8 @@ mod tests {
     use crate::behavior::conclude::Behavior;
     use crate::mcp::lifecycle::{InSession, Lifecycle};
     use crate::policy::scope::{Asked, Asks, InScope, Scope};
+    use crate::wire::Line;
     use crate::wire::call::Call;
-    use crate::wire::line::Line;
     use crate::wire::message::{Sorted, sort};
 
     fn call(path: &str) -> Call {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::behavior::shape::{self, Shape};
 use crate::behavior::{Behavior, Hazard, HazardKind, conclude, words};
-use crate::mcp::meta::is_trace;
+use crate::mcp::request::is_trace;
 use crate::wire::{Call, Digest};
 
 /// How many bytes of each a record holds.

@@ -7,9 +7,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::value::{check_name, duration, parsed};
 use crate::policy::glob::Glob;
-use crate::policy::profile::{CostTier, SideEffects, Written as Profile};
 use crate::policy::reading::{Reading, globs};
-use crate::policy::role::{OnServers, Role, ToolProfile};
+use crate::policy::role::{CostTier, OnServers, Role, SideEffects, ToolProfile, Written as Profile};
 
 const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
 

@@ -5,7 +5,7 @@
 //! another: so with any option that is not known to be harmless, the package is not certain.
 
 use super::is_plain;
-use super::runner::{KNOWN, is_python};
+use super::{KNOWN, is_python};
 
 /// `npm:NAME` or `pypi:NAME`, without version.
 pub(super) fn package(words: &[&str]) -> Option<String> {

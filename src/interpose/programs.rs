@@ -1,21 +1,152 @@
-//! Tells the operator's own program (`[notify]`) that calls wait, and that they no longer do: one run at a time, one for many calls
-//! where many wait. Owns no decision, and holds nothing up.
+//! Runs the programs of the operator's: approvers, and the one that hears that calls wait (`[notify]`) and that they no longer do, one
+//! run at a time, one for many calls where many wait. A program gets one line of JSON on its stdin; what it writes on stdout counts. No
+//! shell, the system's PATH, no terminal among its streams. Whoever drops the run ends the program with everything that it has started.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::Command;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use super::runner;
 use super::threads::{FromThreads, ToLoop};
 use crate::audit::{redact::Redactor, rfc3339};
-use crate::gate::{
-    call::effect_line, data::event::Now, data::report::CallEnd, data::snapshot::Snapshot,
-    waiting::question::written_out,
-};
-use crate::home::config::approver::{Notify, Values};
+use crate::gate::data::{event::Event, event::Now, facts::Opinion, report::CallEnd, snapshot::Snapshot};
+use crate::gate::{call::effect_line, waiting::question::written_out};
+use crate::home::config::approver::{Callback, Notify, PATH, Values};
+use crate::policy::Decision;
+
+/// How long an answer may be, in bytes; a longer one is an error.
+const ANSWER: u64 = 64 << 10;
+
+/// Runs it to its end. It takes as long as the program does: the caller limits that.
+pub(super) async fn run(command: &[OsString], folder: &Path, line: &str) -> Result<Vec<u8>, String> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("it has no command".to_owned());
+    };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .env("PATH", PATH)
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("it cannot be run: {error}"))?;
+    let mut group = Group(child.id());
+    let (mut to, from) = (child.stdin.take(), child.stdout.take());
+    let line = format!("{line}\n");
+    let write = async {
+        if let Some(to) = &mut to {
+            // It may not read, and close the pipe: what it writes counts all the same.
+            let _ = to.write_all(line.as_bytes()).await;
+        }
+        drop(to.take());
+    };
+    let read = async {
+        let mut text = Vec::new();
+        if let Some(from) = from {
+            from.take(ANSWER + 1).read_to_end(&mut text).await.map_err(|error| error.to_string())?;
+        }
+        Ok::<_, String>(text)
+    };
+    let ((), text) = tokio::join!(write, read);
+    let text = text?;
+    if text.len() as u64 > ANSWER {
+        return Err(format!("its answer is longer than {ANSWER} bytes"));
+    }
+    let status = child.wait().await.map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!("it failed ({status})"));
+    }
+    group.0 = None;
+    Ok(text)
+}
+
+/// The process group of a program that has not ended well; dropping it ends what is left of it.
+struct Group(Option<u32>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let leader = self.0.and_then(|id| i32::try_from(id).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(leader) = leader {
+            // An error is fine: usually there is nothing left.
+            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
+        }
+    }
+}
+
+/// How much of its reason is kept, in bytes.
+const REASON: usize = 2 << 10;
+
+/// What it answers. Anything else in the object is ignored.
+#[derive(Deserialize)]
+struct Answer {
+    decision: Decision,
+    #[serde(default)]
+    reason: String,
+}
+
+/// Asks all approvers of these names at once; what they say goes to the loop. Call it within a runtime.
+pub fn consult(
+    callbacks: &[Callback],
+    names: &[String],
+    (ticket, consult): (String, u64),
+    call: &str,
+    to_loop: ToLoop,
+) {
+    let mut asked = JoinSet::new();
+    for callback in callbacks.iter().filter(|known| names.contains(&known.name)) {
+        let (callback, call) = (callback.clone(), call.to_owned());
+        asked.spawn(async move { opinion(&callback, &call).await });
+    }
+    let names = names.to_vec();
+    tokio::spawn(async move {
+        let mut opinions = Vec::new();
+        while let Some(said) = asked.join_next().await {
+            opinions.extend(said);
+        }
+        opinions.sort_by(|one: &Opinion, other| one.name.cmp(&other.name));
+        for name in names {
+            if !opinions.iter().any(|one| one.name == name) {
+                let reason = "it could not be run".to_owned();
+                opinions.push(Opinion { name, decision: Decision::Ask, reason, failed: true, latency_us: 0 });
+            }
+        }
+        to_loop.tell(FromThreads::Event(Event::Consulted { ticket, consult, opinions }));
+    });
+}
+
+async fn opinion(callback: &Callback, call: &str) -> Opinion {
+    let start = Instant::now();
+    let said = match timeout(callback.timeout, answer(callback, call)).await {
+        Ok(said) => said,
+        Err(_) => Err(format!("it did not answer within {} ms", callback.timeout.as_millis())),
+    };
+    let latency_us = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let name = callback.name.clone();
+    match said {
+        Ok(Answer { decision, mut reason }) => {
+            reason.truncate(reason.floor_char_boundary(REASON));
+            Opinion { name, decision, reason, failed: false, latency_us }
+        }
+        Err(reason) => Opinion { name, decision: Decision::Ask, reason, failed: true, latency_us },
+    }
+}
+
+async fn answer(callback: &Callback, call: &str) -> Result<Answer, String> {
+    let said = run(&callback.command, &callback.folder, call).await?;
+    serde_json::from_slice(&said)
+        .map_err(|_| r#"it did not answer with an object like {"decision":"allow|ask|deny","reason":"..."}"#.to_owned())
+}
 
 const LIMIT: Duration = Duration::from_secs(10);
 /// How long the last runs may take once the wrapper ends.
@@ -109,8 +240,7 @@ impl Notifier {
         let Some(note) = note else { return };
         let (notify, to_loop) = (self.notify.clone(), self.to_loop.clone());
         self.running = Some(tokio::spawn(async move {
-            let ran =
-                timeout(LIMIT, runner::run(&notify.command, &notify.folder, &Value::from(note).to_string())).await;
+            let ran = timeout(LIMIT, run(&notify.command, &notify.folder, &Value::from(note).to_string())).await;
             let ran = ran.unwrap_or_else(|_| Err(format!("it took longer than {} s", LIMIT.as_secs())));
             to_loop.tell(FromThreads::Notified(ran.err()));
         }));
@@ -123,7 +253,7 @@ impl Notifier {
                 let _ = running.await;
             }
             while let Some(note) = self.end() {
-                let _ = runner::run(&self.notify.command, &self.notify.folder, &Value::from(note).to_string()).await;
+                let _ = run(&self.notify.command, &self.notify.folder, &Value::from(note).to_string()).await;
             }
         };
         let _ = timeout(LAST, all).await;
