@@ -74,18 +74,20 @@ pub struct Said {
     /// Of the agreement.
     pub digest: Digest,
     pub says: Says,
-    /// The record's own time, in milliseconds since 1970, UTC.
-    time: Option<i64>,
     /// When the signature on it was made, by its statement, which is not checked.
     signed: Option<i64>,
+    /// The latest moment at which it was taken back so far, by the records' own times; milliseconds since 1970, UTC.
+    back: Option<i64>,
 }
 
 impl Said {
-    /// Whether this agrees again, with a signature that is not newer, to what `last`, the last word on it so far, took back.
-    /// Then it is a copy, and is not the last word.
-    pub fn repeats(&self, last: &Self) -> bool {
-        let older = || self.signed.zip(last.time).is_some_and(|(signed, back)| signed <= back);
-        self.says == Says::Agreed && last.says == Says::TakenBack && older()
+    /// This as the last word on its agreement, after `before`, the last so far. `None`: it agrees with a signature that is not
+    /// newer than what took it back, so it is a copy.
+    pub fn after(mut self, before: Option<&Self>) -> Option<Self> {
+        let back = before.and_then(|before| before.back);
+        let is_copy = self.says == Says::Agreed && self.signed.zip(back).is_some_and(|(signed, back)| signed <= back);
+        self.back = self.back.max(back);
+        (!is_copy).then_some(self)
     }
 }
 
@@ -106,7 +108,7 @@ pub fn read(body: &str) -> Option<Said> {
     Some(Said {
         digest: fields.digest.as_deref()?.parse().ok()?,
         says: if taken_back { Says::TakenBack } else { Says::Agreed },
-        time: fields.millis(),
+        back: fields.millis().filter(|_| taken_back),
         signed: signatures.first().and_then(|kept| time_of(&kept.statement)),
     })
 }

@@ -180,9 +180,8 @@ impl Sorting {
         }
         let fields = Fields::of(row.body);
         self.measure.take(head, fields.as_ref().map_or("", |fields| &fields.time));
-        if let Some(said) = agreement
-            && self.agreed.get(&said.digest).is_none_or(|(last, ..)| !said.repeats(last))
-        {
+        let last = agreement.as_ref().and_then(|said| self.agreed.get(&said.digest)).map(|(last, ..)| last);
+        if let Some(said) = agreement.and_then(|said| said.after(last)) {
             self.agreed.insert(said.digest, (said, head.seq, body.to_owned()));
         }
         if let Some(text) = text

@@ -240,14 +240,9 @@ impl Verifying {
         }
         self.read = u64::try_from(row.seq).unwrap_or(self.read);
         if let Some(said) = std::str::from_utf8(row.body).ok().and_then(agreed::read) {
-            match self.agreed.get(&said.digest) {
-                Some((back, last)) if said.repeats(last) => {
-                    let why = format!(
-                        "it agrees, with a signature from before, to what record {back} took back, and does not count"
-                    );
-                    self.untrue.push((row.seq, why));
-                }
-                _ => drop(self.agreed.insert(said.digest, (self.read, said))),
+            match said.after(self.agreed.get(&said.digest).map(|(_, last)| last)) {
+                Some(said) => drop(self.agreed.insert(said.digest, (self.read, said))),
+                None => self.untrue.push((row.seq, COPY.to_owned())),
             }
         }
         let found = match self.verifier.take(row) {
@@ -312,6 +307,8 @@ impl Verifying {
         })
     }
 }
+
+const COPY: &str = "it agrees, with a signature from before, to what was taken back since";
 
 fn of_removed(why: &str) -> String {
     format!("it says what was removed, and {why}")

@@ -198,7 +198,9 @@ impl Layers {
     fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
         let path = file.place.path();
         let state = self.state(file, keeps).unwrap_or_else(|broken| {
-            let accepted = self.accepted.text(path).ok().flatten();
+            // Of the machine's file, a copy could be anybody's: what this process read last counts alone.
+            let own = Some(path).filter(|_| file.layer != Layer::System);
+            let accepted = own.and_then(|path| self.accepted.text(path).ok().flatten());
             let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
             let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
             Some(FileState::Broken {
@@ -221,6 +223,10 @@ impl Layers {
         let read = |text: &str| parse::parse_at(text, &self.roots).map_err(|problems| broken(Why::Problems(problems)));
         let now = text.as_deref().map(read).transpose()?;
         if file.layer == Layer::System {
+            match &now {
+                Some(now) => drop(self.last.insert(path.into(), now.clone())),
+                None => drop(self.last.remove(path)),
+            }
             return Ok(now.map(|now| FileState::Whole(Box::new(now))));
         }
         if now.as_ref().is_some_and(|now| now.ssh_keygen.is_some()) {

@@ -74,7 +74,7 @@ pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
     };
     let mut lines = Vec::new();
     let mut note = |file: &Path, errors: Vec<LineError>| lines.extend(errors.into_iter().map(|one| (file.into(), one)));
-    let mut signers = Signers::read(&allowed, "", &TimeZone::system()).unwrap_or_else(|errors| {
+    let mut signers = Signers::read(&allowed, "", &zone(owner)).unwrap_or_else(|errors| {
         note(&file, errors);
         Signers::default()
     });
@@ -90,6 +90,15 @@ pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
     // As root, the user can change every file.
     owner = if rustix::process::geteuid().is_root() { Owner::User } else { owner };
     Ok(Some(InForce { file, owner, signers }))
+}
+
+/// The zone of times without one: of root's list the machine's own, whatever the environment says.
+fn zone(owner: Owner) -> TimeZone {
+    let machines = || TimeZone::tzif("local", &std::fs::read("/etc/localtime").ok()?).ok();
+    match owner {
+        Owner::User => TimeZone::system(),
+        Owner::Root => machines().unwrap_or(TimeZone::UTC),
+    }
 }
 
 /// What protects the verdicts on this machine, by its own policy and list.
@@ -166,8 +175,8 @@ impl Machine {
                 required: policy.signed,
                 ssh_keygen: policy.ssh_keygen.map(|named| (named.into(), owner())),
             },
-            // One that cannot be read may ask for them.
-            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), required: Required::Never, ssh_keygen: None },
+            // One that cannot be read may ask for them, always.
+            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), required: Required::Always, ssh_keygen: None },
         }
     }
 }

@@ -54,7 +54,9 @@ impl<'s> Word<'s> {
                 (Mutability::Pure, ToolReview::Is(_)) if is.mutability == Mutability::Pure => Some(Danger::Plain),
                 (Mutability::Pure, _) => Some(Danger::Dangerous),
             };
-            (format!("pinned as {says}"), Some(says), loosens)
+            // A word on a definition that changed trusts it, too.
+            let accepts = known.pin.trusted.is_some_and(|trusted| trusted != known.pin.latest);
+            (format!("pinned as {says}"), Some(says), if accepts { Some(Danger::Dangerous) } else { loosens })
         };
         let told = |what: &str, loosens: bool| (what.to_owned(), None, loosens.then_some(Danger::Dangerous));
         let (what, says, loosens) = match word {
@@ -231,12 +233,15 @@ impl Settlement<'_> {
         self.record(&on_tool, proof)?;
         let of = (&*known.server.name, &*known.server.fingerprint);
         // What was said of it before with a signature holds no more.
+        let said = on_tool.agreement().filter(|_| on_tool.loosens.is_some() && proof.is_signed());
+        let again = said.as_ref().map(|said| said.digest(of.1));
         let mut former = agreed::all(store, self.places, self.now)?;
         former.retain(|one| one.kept.agreement.what == What::Definition && one.concerns(of.1, Some(&known.tool.name)));
+        former.retain(|one| again != Some(one.kept.digest()));
         if !former.is_empty() {
             agreed::take_back(store, self.places, &former.iter().collect::<Vec<_>>(), self.now)?;
         }
-        if let Some(said) = on_tool.agreement().filter(|_| on_tool.loosens.is_some() && proof.is_signed()) {
+        if let Some(said) = said {
             agreed::agree(store, self.places, &[(of.0, of.1, &said)], proof, self.now)?;
         }
         let (settled, says) = match word {

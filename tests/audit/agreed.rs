@@ -80,7 +80,7 @@ fn a_copy_of_what_was_signed_before_it_was_taken_back_is_not_the_last_word() {
     record(vec![signed(300, 100)]);
     assert_eq!(says(), Some(Says::TakenBack));
     let (found, said) = log(&db, "log verify");
-    let copy = "RECORD 3 IS NOT TRUE: it agrees, with a signature from before, to what record 2 took back";
+    let copy = "RECORD 3 IS NOT TRUE: it agrees, with a signature from before, to what was taken back since";
     assert!(found.unwrap() == ExitCode::FAILURE && said.contains(copy), "{said}");
     // The log's own index can be made to find the copy: that is named, too.
     let file = rusqlite::Connection::open(&db).unwrap();
@@ -90,4 +90,10 @@ fn a_copy_of_what_was_signed_before_it_was_taken_back_is_not_the_last_word() {
 
     record(vec![signed(410, 400)]);
     assert_eq!(says(), Some(Says::Agreed));
+    // Nor does something between them help: what it was taken back by does not change.
+    let unsigned = agreed(entry(500), &one, "f");
+    let old = taken_back(entry(50), &one, "f", "by the operator");
+    record(vec![taken_back(entry(450), &one, "f", "by the operator"), old, unsigned, signed(600, 400)]);
+    let said = log(&db, "log verify").1;
+    assert!(said.contains("RECORD 8 IS NOT TRUE: it agrees, with a signature from before"), "{said}");
 }

@@ -230,9 +230,19 @@ fn words_on_a_definition_are_signed_recorded_and_verified_like_what_was_agreed_t
     let known = all(&store, &home.places, NOW).unwrap();
     assert!(known.len() == 1 && known[0].kept.agreement.what == What::Definition, "{known:?}");
     assert_eq!(known[0].standing, Standing::Proven(Backing::Signed));
+    // To say the same once more takes nothing back.
+    let again = Settlement { places: &home.places, now: NOW + 1000 };
+    let terms = again.to_sign(&reads).unwrap().unwrap();
+    again.of(&reads, Some(&signs(terms, &key(1), NAMESPACE))).unwrap();
+    assert_eq!(all(&store, &home.places, NOW).unwrap()[0].standing, Standing::Proven(Backing::Signed));
+    assert!(verified(&home).0);
     // What was signed of it counts no more once something else is said.
     settlement.of(&tightens, None).unwrap();
     assert_eq!(all(&store, &home.places, NOW).unwrap(), []);
+    // A word on a definition that changed since it was trusted trusts the new one.
+    let file = rusqlite::Connection::open(home.places.pins_db()).unwrap();
+    file.execute("UPDATE tool SET trusted = ?1", [Digest::of(b"before").to_string()]).unwrap();
+    assert!(settlement.to_sign(&tightens).unwrap().is_some());
 }
 
 #[test]

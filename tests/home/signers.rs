@@ -9,10 +9,11 @@ use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::places::Places;
 use mcp_approve::home::policy_file::{Accepted, PolicyPlace};
 use mcp_approve::home::signers;
-use mcp_approve::home::signers::{SignersError, keygen, load};
+use mcp_approve::home::signers::{SignersError, keygen, load, word_needs};
 use mcp_approve::policy::rule::Decision;
+use mcp_approve::signing::Required;
 use mcp_approve::signing::change::{Change, NAMESPACE};
-use mcp_approve::signing::grade::{Needs, Owner};
+use mcp_approve::signing::grade::{Danger, Needs, Owner};
 use mcp_approve::signing::sshsig::PublicKey;
 use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::digest::Digest;
@@ -76,6 +77,26 @@ fn the_users_list_does_not_satisfy_the_machines_policy() {
         let found = load(&home.places).unwrap().unwrap();
         assert!(found.file.ends_with("etc/allowed_signers") && found.owner == Owner::User, "{found:?}");
     }
+}
+
+/// The machine's file is root's; what was accepted of files is kept where the user's processes can write.
+#[test]
+fn a_machines_policy_that_cannot_be_read_asks_for_signatures_whatever_lies_beside_accepted_texts() {
+    let home = Home::new();
+    let system = home.places.system_policy_file();
+    home.write("etc/policy.toml", ASKS);
+    let layers = || Layers::of(&home.places, None, &PolicyPlace::own(&home.places));
+    let mut running = layers();
+    assert_eq!(running.load(Keeps::Copies).signed, Required::Dangerous);
+    let name = Digest::of(system.as_os_str().as_encoded_bytes()).to_string();
+    let planted = home.places.state_dir().join("accepted").join(format!("{}.toml", &name[..32]));
+    fs::create_dir_all(planted.parent().unwrap()).unwrap();
+    fs::write(planted, "version = 1\n").unwrap();
+    home.write("etc/policy.toml", "nonsense");
+    assert_eq!(layers().load(Keeps::Copies).signed, Required::Always);
+    assert_eq!(word_needs(&home.places, Danger::Plain), Needs::Signature);
+    // Who has read it before knows what it asked for.
+    assert_eq!(running.load(Keeps::Copies).signed, Required::Dangerous);
 }
 
 #[test]

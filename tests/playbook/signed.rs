@@ -443,6 +443,24 @@ fn what_an_operator_said_without_a_signature_lets_nothing_pass_that_needs_one() 
     }
 }
 
+/// What the tool is said to be decides what its keys may hold, too.
+#[test]
+fn a_search_said_without_a_signature_opens_no_key_where_all_approvals_are_signed() {
+    let find = r#"{"path":"/a","query":"what it says, word by word"}"#;
+    for (policy, is_new) in [("version = 1\n", false), (ALWAYS, true)] {
+        let mut world = World::with(config(), policy).ready();
+        world.call("1", "read_file", find);
+        assert!(!world.cards["files-1"].new.is_empty(), "a read is given no text to search for");
+        let mut pins = world.pins();
+        let pin = pins.tools.get_mut("read_file").expect("a pin of the tool");
+        pin.said = Some(Identity { action: Action::Search, ..world.cards["files-1"].identity });
+        world.step(Event::Reviewed(Box::new(pins)));
+        // It waits behind the first, which still waits.
+        world.call("2", "read_file", find);
+        assert_eq!(!world.cards["files-2"].new.is_empty(), is_new, "{policy}");
+    }
+}
+
 /// A milder change, of which no danger is known and which no rule about deletions matches, is no way around a signature.
 #[test]
 fn another_change_said_without_a_signature_is_not_believed_where_signatures_are_asked_for() {
@@ -507,6 +525,22 @@ fn one_signature_for_several_cards_counts_for_each_of_them_once_and_for_no_other
     let digest = world.cards["files-3"].digest;
     let did = world.step(Event::Granted(word("files-3", digest), terms, attested(&granting, "mara")));
     assert!(refusal(&did).contains("several cards"), "{did:?}");
+}
+
+#[test]
+fn signatures_over_several_cards_that_each_need_two_people_count_for_all_of_them() {
+    let mut world = World::with(config(), TWO).ready();
+    for (id, path) in [("1", "/a"), ("2", "/b")] {
+        world.call(id, "write_file", &format!(r#"{{"path":"{path}","content":"x"}}"#));
+    }
+    for (who, runs) in [("mara", false), ("tom", true)] {
+        let second = said(&world, "files-2", who, |_| {}).card;
+        let both = said(&world, "files-1", who, |s| s.also = vec![second]);
+        for ticket in ["files-1", "files-2"] {
+            let did = world.approve_signed(ticket, attested(&both, who));
+            assert_eq!(is_forwarded(&did), runs, "{who} {ticket}: {did:?}");
+        }
+    }
 }
 
 #[test]

@@ -201,7 +201,8 @@ impl State {
         let sql = "SELECT body FROM record WHERE seq = ?1";
         let last: Option<String> =
             self.db.prepare_cached(sql)?.query_row([number(seq)?], |row| row.get(0)).optional()?;
-        Ok(last.as_deref().and_then(agreed::read).is_some_and(|last| said.repeats(&last)))
+        let last = last.as_deref().and_then(agreed::read);
+        Ok(said.after(last.as_ref()).is_none())
     }
 
     /// Forgets how far these journals are in the log: their files are gone for good.

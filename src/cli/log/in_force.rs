@@ -150,9 +150,9 @@ fn agreements(
     for record in query::last(reader, index, &search, usize::MAX)? {
         let Some((fields, said)) = record.fields().zip(agreed::read(&record.body)) else { continue };
         let is_of_tool = fields.tool.is_none() || fields.tool == decided.tool;
-        let is_copy = in_force.get(&said.digest).is_some_and(|(last, _)| said.repeats(last));
+        let last = in_force.get(&said.digest).map(|(last, _)| last);
+        let Some(said) = said.after(last) else { continue };
         match said.says {
-            _ if is_copy => {}
             Says::TakenBack => drop(in_force.insert(said.digest, (said, String::new()))),
             Says::Agreed if fields.server == decided.server && is_of_tool => {
                 let AgreedDetail { says, operator } = fields.detail().unwrap_or_default();

@@ -350,7 +350,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     let (tool, of_tool, said, keys) = match described.as_deref() {
         Some(known) => {
             let behavior = context.behavior_of(known);
-            (Some(&known.tool), behavior, known.said(), known.keys())
+            (Some(&known.tool), behavior, known.said(), known.keys(behavior))
         }
         None => {
             unknown = (Behavior::unknown(), Said::default(), Keys::default());

@@ -30,10 +30,9 @@ pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> O
     let anew = judge::judgement(&held.call, case.judged.described.clone(), context, &held.seen);
     let terms = &anew.ruling.terms;
     let is_asked = anew.ruling.decision == Decision::Ask || held.original.is_some();
-    let named = |one: &&SignedApproval| {
-        terms.signers.as_ref().is_none_or(|named| named.contains(&one.verdict.attested().signer().principal))
-    };
-    let enough = || u32::try_from(signed.iter().filter(named).count()).is_ok_and(|given| given >= terms.approvals);
+    // Under the terms that each was looked at by when it came, and under no others.
+    let is_same = *terms == case.judged.ruling.terms;
+    let enough = || is_same && u32::try_from(signed.len()).is_ok_and(|given| given >= terms.approvals);
     (is_asked && needs(context, &anew) == Needs::Signature && !enough())
         .then(|| "the policy now asks for signatures that its approval lacks".to_owned())
 }

@@ -56,8 +56,10 @@ pub struct SignedApproval {
 impl SignedApproval {
     /// Whether it covers this state of the call, whichever approval it was and whatever its challenge.
     pub fn covers(&self, terms: &CardTerms) -> bool {
-        let card = self.verdict.attested().statement().card.clone();
-        CardTerms { approval: terms.approval, challenge: terms.challenge, ..card } == *terms
+        let is_it = |card: &CardTerms| {
+            CardTerms { approval: terms.approval, challenge: terms.challenge, ..card.clone() } == *terms
+        };
+        self.verdict.attested().statement().cards().any(is_it)
     }
 }
 

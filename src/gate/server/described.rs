@@ -25,7 +25,9 @@ pub struct Described {
     input: OnceLock<Result<Schema, UnusableSchema>>,
     output: OnceLock<Option<Schema>>,
     said: OnceLock<Said>,
+    /// Its keys with the operator's word on it, and without.
     keys: OnceLock<Keys>,
+    unsaid_keys: OnceLock<Keys>,
     /// What our list of well-known servers says of its keys.
     given: Option<Arc<Given>>,
     text: OnceLock<NamedText>,
@@ -64,6 +66,7 @@ impl Described {
             output: OnceLock::new(),
             said: OnceLock::new(),
             keys: OnceLock::new(),
+            unsaid_keys: OnceLock::new(),
             given,
             text: OnceLock::new(),
             digest,
@@ -112,10 +115,11 @@ impl Described {
         self.said.get_or_init(|| Said::of(&self.tool))
     }
 
-    pub fn keys(&self) -> &Keys {
-        self.keys.get_or_init(|| {
-            Keys::of(&self.tool, self.behavior.identity.action, &self.behavior.evidence, self.given.as_ref())
-        })
+    /// Its keys, by what [`Self::behavior_where`] says that it is.
+    pub fn keys(&self, is: &Behavior) -> &Keys {
+        let is_said = std::ptr::eq(is, &raw const self.behavior);
+        let keys = if is_said { &self.keys } else { &self.unsaid_keys };
+        keys.get_or_init(|| Keys::of(&self.tool, is.identity.action, &is.evidence, self.given.as_ref()))
     }
 
     pub fn text(&self) -> &NamedText {
