@@ -3,11 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use crate::signing::grade::{ConsoleUser, Grade, Owner};
+use crate::signing::grade::{ConsoleUser, Grade, Needs, Owner};
 use crate::signing::signers::{MayNotSign, Signers, same_person};
 use crate::signing::statement::{
     CardTerms, Challenge, Evidence, NAMESPACE, Refused, Said, Signed, Signer, Statement, attest,
 };
+use crate::wire::Digest;
 
 /// The longest time between a statement's `time` and its `not_after`, in milliseconds.
 pub const LONGEST_VALIDITY: i64 = 10 * 60_000;
@@ -113,6 +114,34 @@ impl SignedVerdict {
     /// What it is worth; `None` where a touch is missing, which no accepted verdict lacks.
     pub const fn grade(&self, owner: Owner, console: ConsoleUser) -> Option<Grade> {
         Grade::of(owner, self.attested.signer().presence, console)
+    }
+}
+
+/// Proof that a call may run as far as signatures go: it needs none, or enough people signed that these bytes may run.
+///
+/// ```compile_fail
+/// use mcp_approve::signing::verdict::Consent;
+/// let forged = Consent(mcp_approve::wire::digest::Digest::of(b""));
+/// ```
+#[derive(Debug)]
+pub struct Consent(Digest);
+
+impl Consent {
+    /// For the call of this digest, by what it needs, how many approvals that takes, and those that were given; `None` where too few
+    /// of them are for this call.
+    pub fn of<'s>(
+        call: Digest,
+        needs: Needs,
+        approvals: u32,
+        signed: impl Iterator<Item = &'s SignedVerdict>,
+    ) -> Option<Self> {
+        let is_for = |one: &&SignedVerdict| one.attested.statement().cards().any(|card| card.call == call);
+        let enough = || u32::try_from(signed.filter(is_for).count()).is_ok_and(|given| given >= approvals.max(1));
+        (needs == Needs::Nothing || enough()).then_some(Self(call))
+    }
+
+    pub fn is_for(&self, call: &Digest) -> bool {
+        self.0 == *call
     }
 }
 

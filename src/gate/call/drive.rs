@@ -343,11 +343,14 @@ impl Gate {
     }
 
     fn forward(&mut self, held: Held, approval: Approval, receipt: &Receipt) -> Next {
-        if let Some(why) = signed::lacks(self.context(), &held, &approval) {
-            let reply = replies::changed(&held.call, &why);
-            return Next::stop(held, approval.case.judged, (By::Fault, why), reply);
-        }
-        let token = match forward::mint(&self.config.session, &held, &approval, receipt) {
+        let consent = match signed::consent(self.context(), &held, &approval) {
+            Ok(consent) => consent,
+            Err(why) => {
+                let reply = replies::changed(&held.call, &why);
+                return Next::stop(held, approval.case.judged, (By::Fault, why), reply);
+            }
+        };
+        let token = match forward::mint(&self.config.session, &held, &approval, (&consent, receipt)) {
             Ok(token) => token,
             Err((why, reply)) => return Next::stop(held, approval.case.judged, (By::Fault, why), reply),
         };

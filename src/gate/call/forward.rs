@@ -13,6 +13,7 @@ use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
 use crate::gate::waiting::{Waiting, tasks::Progress};
 use crate::policy::{Decision, Recent};
+use crate::signing::verdict::Consent;
 use crate::wire::{Id, Line, Origin};
 
 pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
@@ -33,10 +34,10 @@ pub(super) fn mint(
     session: &Arc<str>,
     held: &Held,
     approval: &Approval,
-    receipt: &Receipt,
+    (consent, receipt): (&Consent, &Receipt),
 ) -> Result<GuardrailToken, (String, Line)> {
     let Case { session: in_session, scope, .. } = &approval.case;
-    GuardrailToken::mint(session, &held.call, scope, in_session, receipt)
+    GuardrailToken::mint(session, &held.call, (scope, in_session), consent, receipt)
         .map_err(|unproven| (unproven.to_string(), replies::not_proven(&held.call, &unproven)))
 }
 

@@ -7,7 +7,7 @@ use crate::policy::{Decision, terms::ApproverKind};
 use crate::signing::change::{Change, ChangeKind, ChangeTerms, Proof};
 use crate::signing::grade::{ConsoleUser, Danger};
 use crate::signing::statement::{Challenge, NAMESPACE, Signer};
-use crate::signing::verdict::{Expected, SignedVerdict, Spent};
+use crate::signing::verdict::{Consent, Expected, SignedVerdict, Spent};
 use crate::signing::{Attested, CardTerms, InForce, Needs};
 use crate::wire::{Digest, Hasher};
 
@@ -19,22 +19,27 @@ pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
     context.rules.policy.needs(&judged.ruling.terms, danger)
 }
 
-/// Why an approval of an asked call does not count any more: the policy in force now asks for signatures that it lacks. The call is
-/// judged again for that, since a policy can change, and a rate be reached, between approval and forward.
-pub(super) fn lacks(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
+/// The proof that signatures do not keep an approved call from running. An asked call is judged again for it, since a policy can
+/// change, and a rate be reached, between approval and forward.
+///
+/// # Errors
+/// Why not: the policy in force now asks for signatures that its approval lacks.
+pub(super) fn consent(context: Context<'_>, held: &Held, approval: &Approval) -> Result<Consent, String> {
     let Approval { case, signed, .. } = approval;
     let was_asked = case.judged.ruling.decision == Decision::Ask || held.original.is_some();
-    if !was_asked {
-        return None;
+    let (mut needs, mut enough) = (Needs::Nothing, u32::MAX);
+    if was_asked {
+        let anew = judge::judgement(&held.call, case.judged.described.clone(), context, &held.seen);
+        if anew.ruling.decision == Decision::Ask || held.original.is_some() {
+            needs = self::needs(context, &anew);
+        }
+        // Each was looked at by the terms it came under: it counts under no others.
+        if anew.ruling.terms == case.judged.ruling.terms {
+            enough = anew.ruling.terms.approvals;
+        }
     }
-    let anew = judge::judgement(&held.call, case.judged.described.clone(), context, &held.seen);
-    let terms = &anew.ruling.terms;
-    let is_asked = anew.ruling.decision == Decision::Ask || held.original.is_some();
-    // Under the terms that each was looked at by when it came, and under no others.
-    let is_same = *terms == case.judged.ruling.terms;
-    let enough = || is_same && u32::try_from(signed.len()).is_ok_and(|given| given >= terms.approvals);
-    (is_asked && needs(context, &anew) == Needs::Signature && !enough())
-        .then(|| "the policy now asks for signatures that its approval lacks".to_owned())
+    Consent::of(held.call.digest(), needs, enough, signed.iter().map(|one| &one.verdict))
+        .ok_or_else(|| "the policy now asks for signatures that its approval lacks".to_owned())
 }
 
 /// When a grant ends by the signature that it was given with, in milliseconds since 1970, UTC.

@@ -30,6 +30,7 @@ use std::sync::Arc;
 use crate::audit::{Receipt, VerdictWord};
 use crate::mcp::InSession;
 use crate::policy::scope::InScope;
+use crate::signing::verdict::Consent;
 use crate::wire::{Call, Digest};
 
 /// Leave to write one call, once, to the server of the wrapper that minted it.
@@ -44,13 +45,14 @@ pub struct GuardrailToken {
 }
 
 impl GuardrailToken {
-    /// Mints the token from the three checks of `Safe`: capability, session, and the log's receipt for this very approval.
-    /// Errors: [`NotProven`] when one of the three is for another call, or the receipt is for no approval.
+    /// Mints the token from the three checks of `Safe`: capability, session, and the log's receipt for this very approval; and from
+    /// the proof that it has the signatures it needs.
+    /// Errors: [`NotProven`] when one of them is for another call, or the receipt is for no approval.
     pub(in crate::gate) fn mint(
         wrapper: &Arc<str>,
         call: &Call,
-        scope: &InScope,
-        session: &InSession,
+        (scope, session): (&InScope, &InSession),
+        consent: &Consent,
         receipt: &Receipt,
     ) -> Result<Self, NotProven> {
         let digest = call.digest();
@@ -62,6 +64,9 @@ impl GuardrailToken {
         }
         if !scope.is_for(call) {
             return Err(NotProven::Scope);
+        }
+        if !consent.is_for(&digest) {
+            return Err(NotProven::Consent);
         }
         Ok(Self { wrapper: Arc::clone(wrapper), digest })
     }
@@ -82,7 +87,7 @@ impl GuardrailToken {
 #[error("the guardrail token is not for this call")]
 pub struct NotThisCall;
 
-/// Which of the three checks is not one of this call.
+/// Which of the checks is not one of this call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotProven {
     #[error("the log's receipt is not for an approval of this call")]
@@ -91,16 +96,19 @@ pub enum NotProven {
     Session,
     #[error("the scope was checked for another call")]
     Scope,
+    #[error("the signatures were checked for another call")]
+    Consent,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{GuardrailToken, NotProven};
+    use super::{Consent, GuardrailToken, NotProven};
     use crate::audit::record::{Entry, Kind, Receipt, VerdictWord};
     use crate::audit::rehearsal;
     use crate::behavior::conclude::Behavior;
     use crate::mcp::lifecycle::{InSession, Lifecycle};
     use crate::policy::scope::{Asked, Asks, InScope, Scope};
+    use crate::signing::Needs;
     use crate::wire::Line;
     use crate::wire::call::Call;
     use crate::wire::message::{Sorted, sort};
@@ -122,6 +130,10 @@ mod tests {
         Lifecycle::default().call(call).expect("a request of the stateless era")
     }
 
+    fn consent(call: &Call) -> Consent {
+        Consent::of(call.digest(), Needs::Nothing, 1, [].into_iter()).expect("it needs nothing")
+    }
+
     fn receipt(call: Option<&Call>, verdict: Option<VerdictWord>) -> Receipt {
         let mut entry = Entry::new(0, Kind::Decision, &"files".into(), &"session".into());
         (entry.digest, entry.verdict) = (call.map(Call::digest), verdict);
@@ -133,9 +145,11 @@ mod tests {
         use VerdictWord::{Approve, Deny};
         let (this, other) = (call("/a"), call("/b"));
         let wrapper = "session".into();
-        let mint = |scope: &InScope, session: &InSession, receipt: &Receipt| {
-            GuardrailToken::mint(&wrapper, &this, scope, session, receipt).map(|token| token.digest)
+        let mint_with = |scope: &InScope, session: &InSession, consent: &Consent, receipt: &Receipt| {
+            GuardrailToken::mint(&wrapper, &this, (scope, session), consent, receipt).map(|token| token.digest)
         };
+        let given = consent(&this);
+        let mint = |scope: &InScope, session: &InSession, receipt: &Receipt| mint_with(scope, session, &given, receipt);
         let (scope, session, approved) = (in_scope(&this), in_session(&this), receipt(Some(&this), Some(Approve)));
         assert_eq!(mint(&scope, &session, &approved), Ok(this.digest()));
         for unproven in [
@@ -148,6 +162,7 @@ mod tests {
         }
         assert_eq!(mint(&scope, &in_session(&other), &approved), Err(NotProven::Session));
         assert_eq!(mint(&in_scope(&other), &session, &approved), Err(NotProven::Scope));
+        assert_eq!(mint_with(&scope, &session, &consent(&other), &approved), Err(NotProven::Consent));
     }
 
     #[test]
@@ -156,7 +171,8 @@ mod tests {
         {
             let this = call("/a");
             let receipt = receipt(Some(&this), Some(VerdictWord::Approve));
-            let token = GuardrailToken::mint(&"session".into(), &this, &in_scope(&this), &in_session(&this), &receipt);
+            let proofs = (&in_scope(&this), &in_session(&this));
+            let token = GuardrailToken::mint(&"session".into(), &this, proofs, &consent(&this), &receipt);
             let bytes = token.expect("all three are of this call").redeem(wrapper, call(path));
             assert_eq!(bytes.is_ok(), is_redeemed, "{wrapper} {path}");
         }
