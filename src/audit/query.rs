@@ -13,7 +13,7 @@ use super::record::Kind;
 use super::redact::push_string;
 use super::search::Search;
 use super::store::{ReadOrder, Reader, StoreError, Visit};
-use super::tally::{Exact, Servers, Tally};
+use super::tally::{Exact, Numbers as _, Servers, Tally};
 use super::verified::{Verified, Verifying};
 use crate::behavior::hazards::HazardKind;
 use crate::wire::digest::Digest;
@@ -276,8 +276,12 @@ pub fn of_one_session(found: Vec<Record>, wanted: Option<&str>) -> (Vec<Record>,
     (of_it, others)
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detections {
+    /// How many calls had a hazard, by its word.
+    pub hazards: BTreeMap<&'static str, u64>,
+    /// How long calls were held that ran without a question, in microseconds: judged, and committed to the log.
+    pub gate: Exact,
     /// Calls whose evidence contradicted itself.
     pub disputed: u64,
     /// Calls of another behavior than the task expects.
@@ -300,18 +304,19 @@ pub const VIOLATION: &str = "the arguments do not fit the tool's input schema";
 struct Detail {
     disputed: bool,
     hazards: Vec<HazardDetail>,
+    gate_us: Option<u64>,
     reason: String,
     definition: String,
     review: String,
 }
 
 pub fn detections(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Detections, StoreError> {
-    let unexpected = HazardKind::UnexpectedBehavior.word();
     let of_tools = format!("\"kind\":\"{}\"", Kind::Tools.word());
-    let finders = ["\"disputed\":true", unexpected, VIOLATION, &of_tools].map(memmem::Finder::new);
+    let finders = ["\"disputed\":true", "\"hazards\":[", "\"gate_us\":", VIOLATION, &of_tools].map(memmem::Finder::new);
     let mut found = Detections::default();
     // A call that was edited, or asked again, has several such records.
-    let [mut disputed, mut unexpected_calls, mut violations] = [const { BTreeSet::new() }; 3];
+    let [mut disputed, mut violations] = [const { BTreeSet::new() }; 2];
+    let mut hazards: BTreeMap<&'static str, BTreeSet<Call>> = BTreeMap::new();
     Walk::new(search.clone(), ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
         let may_say_so = finders.iter().any(|finder| finder.find(row.body).is_some()) && search.takes(row.body);
         let Some(fields) = Fields::of(row.body).filter(|_| may_say_so) else { return ControlFlow::Continue(()) };
@@ -320,10 +325,12 @@ pub fn detections(reader: &Reader, index: Option<&Index>, search: &Search) -> Re
             Some(Kind::Decision | Kind::DecisionAsked) => {
                 let call = || Some(fields.call());
                 disputed.extend(call().filter(|_| detail.disputed));
-                let is_unexpected = detail.hazards.iter().any(|one| one.hazard == unexpected);
-                unexpected_calls.extend(call().filter(|_| is_unexpected));
+                for kind in detail.hazards.iter().filter_map(|one| HazardKind::from_word(&one.hazard)) {
+                    hazards.entry(kind.word()).or_default().extend(call());
+                }
                 violations.extend(call().filter(|_| detail.reason == VIOLATION));
             }
+            Some(Kind::Outcome) => detail.gate_us.into_iter().for_each(|held| found.gate.take(held)),
             Some(Kind::Tools) => {
                 let says = |words: &str| u64::from(detail.review.starts_with(words));
                 found.changed += u64::from(detail.definition == "changed");
@@ -336,7 +343,8 @@ pub fn detections(reader: &Reader, index: Option<&Index>, search: &Search) -> Re
         ControlFlow::Continue(())
     })?;
     let count = |calls: BTreeSet<Call>| calls.len() as u64;
-    (found.disputed, found.unexpected, found.violations) =
-        (count(disputed), count(unexpected_calls), count(violations));
+    (found.disputed, found.violations) = (count(disputed), count(violations));
+    found.hazards = hazards.into_iter().map(|(kind, calls)| (kind, count(calls))).collect();
+    found.unexpected = found.hazards.get(HazardKind::UnexpectedBehavior.word()).copied().unwrap_or_default();
     Ok(found)
 }

@@ -212,6 +212,8 @@ fn what_was_detected_is_counted_once_for_each_call() {
     };
     let asked = |n| Entry { kind: Kind::DecisionAsked, verdict: None, by: None, ..write(n) };
     let hazards = json!([{ "hazard": "unexpected-behavior", "what": "PURE was expected" }]);
+    let poisoned = |n, kind: &str| read(n).with("hazards", json!([{ "hazard": kind, "what": "it praises itself" }]));
+    let held = |n, us: u64| Entry { kind: Kind::Outcome, verdict: None, by: None, ..read(n) }.with("gate_us", us);
     append(
         &db,
         [
@@ -222,6 +224,14 @@ fn what_was_detected_is_counted_once_for_each_call() {
             write(2).with("reason", "the arguments do not fit the tool's input schema"),
             // Words of a call are no detection.
             Entry { arguments: Some(r#"{"note":"disputed unexpected-behavior"}"#.parse().unwrap()), ..asked(3) },
+            // Three poisoned tools: their calls are counted by kind.
+            poisoned(4, "poisoned-description"),
+            poisoned(5, "poisoned-description"),
+            poisoned(6, "preference-manipulation"),
+            poisoned(7, "\u{1b}[31m none of ours"),
+            held(4, 400),
+            held(5, 600),
+            held(6, 9_000),
             tools("definition", "changed"),
             tools("definition", "new"),
             tools("review", "pinned as PURE|READ|DATA"),
@@ -232,10 +242,19 @@ fn what_was_detected_is_counted_once_for_each_call() {
     );
     let stats: Value = serde_json::from_str(&so(&db, "log stats --json")).unwrap();
     let expected = json!({
+        "hazards": { "poisoned-description": 2, "preference-manipulation": 1, "unexpected-behavior": 1 },
         "disputed": 1, "unexpected_behavior": 1, "schema_violations": 1, "changed_definitions": 1,
         "new_definitions": 1, "likely_confirmed": 2, "likely_refused": 1,
     });
     assert_eq!(stats["detections"], expected);
+    assert_eq!(stats["gate"], json!({ "median_ms": 0.6, "p95_ms": 9.0, "p99_ms": 9.0 }));
+    let text = so(&db, "log stats");
+    for line in [
+        "hazards    poisoned-description: 2 calls\n             preference-manipulation: 1 call\n",
+        "unasked for 0.6 ms, 95",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
     assert_eq!(stats["asked_then_approved"]["calls"], 2);
     assert_eq!(stats["asked_then_approved"]["tools"][0]["tool"], "write_file");
     let none: Value = serde_json::from_str(&so(&db, "log stats --json --tool read*")).unwrap();

@@ -87,6 +87,7 @@ fn object(tally: &Tally<Exact>, found: &Detections, approved: &[(&str, &str, u64
     object["unreadable"] = tally.unreadable.into();
     object["rules"] = rules.into();
     object["detections"] = json!({
+        "hazards": found.hazards,
         "disputed": found.disputed,
         "unexpected_behavior": found.unexpected,
         "schema_violations": found.violations,
@@ -95,6 +96,8 @@ fn object(tally: &Tally<Exact>, found: &Detections, approved: &[(&str, &str, u64
         "likely_confirmed": found.confirmed,
         "likely_refused": found.refused,
     });
+    let held = |percent| found.gate.quantile(percent).map(millis);
+    object["gate"] = json!({ "median_ms": held(50), "p95_ms": held(95), "p99_ms": held(99) });
     let candidate =
         |(server, tool, calls): &(&str, &str, u64)| json!({ "server": server, "tool": tool, "calls": calls });
     object["asked_then_approved"] = json!({
@@ -119,6 +122,11 @@ fn add(object: &mut Value, count: &Count) {
     let by: BTreeMap<&str, u64> = count.by().into_iter().map(|(by, count)| (by.word(), count)).collect();
     object["by"] = json!(by);
     object["median_ms"] = json!(count.median().map(|micros| micros / 1000.0));
+}
+
+#[expect(clippy::cast_precision_loss, reason = "that many microseconds are 285 years")]
+fn millis(micros: u64) -> f64 {
+    micros as f64 / 1000.0
 }
 
 fn text(
@@ -147,11 +155,22 @@ fn text(
         let hint = look.hint("`mcp-approve rules --help`: a rule answers the same question for you");
         writeln!(out, "  {:10} ({hint})", "")?;
     }
-    let Detections { disputed, unexpected, violations, changed, added, confirmed, refused } = found;
+    let Detections { disputed, unexpected, violations, changed, added, confirmed, refused, hazards, gate } = found;
+    if let (Some(half), Some(most)) = (gate.quantile(50), gate.quantile(95)) {
+        let (half, most) = (millis(half), millis(most));
+        writeln!(
+            out,
+            "  gate       held half of the calls that ran unasked for {half:.1} ms, 95 of 100 for {most:.1} ms"
+        )?;
+    }
     writeln!(
         out,
         "  detected   {disputed} disputed, {unexpected} of unexpected behavior, {violations} against the schema"
     )?;
+    for (at, (kind, calls)) in hazards.iter().enumerate() {
+        let label = if at == 0 { "hazards" } else { "" };
+        writeln!(out, "  {label:10} {kind}: {}", counted(*calls, "call"))?;
+    }
     writeln!(out, "  tools      {changed} changed their definition, {added} new")?;
     writeln!(out, "  PURE?      {confirmed} confirmed as reads, {refused} marked as MUTATES or refused")?;
     for (at, (server, tool, calls)) in approved.iter().enumerate() {

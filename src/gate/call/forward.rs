@@ -106,6 +106,7 @@ pub(super) fn send(
         target: judged.target,
         digest: call.digest(),
         forwarded: out.now,
+        held_us: (held.asked == AskRecord::NotAsked).then(|| out.now.mono.saturating_sub(held.arrived.mono)),
         badge: judged.behavior.badge(),
         identity: judged.behavior.identity,
         described: judged.described,

@@ -302,6 +302,7 @@ fn outcome_entry(flight: &Flight, outcome: Outcome, out: &Out) -> Entry {
     entry.identity = Some(flight.identity);
     entry.latency_us = Some(out.now.mono.saturating_sub(flight.forwarded.mono));
     entry.detail.add("result", outcome.word());
+    entry.add("gate_us", flight.held_us);
     entry
 }
 

@@ -20,6 +20,8 @@ pub struct Flight {
     pub target: Option<Arc<str>>,
     pub digest: Digest,
     pub forwarded: Now,
+    /// How long it was held, in microseconds; `None` where somebody was asked.
+    pub held_us: Option<u64>,
     pub badge: Badge,
     pub identity: Identity,
     pub described: Option<Arc<Described>>,
