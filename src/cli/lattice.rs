@@ -1,6 +1,7 @@
 //! `mcp-approve lattice`: capabilities of servers as values. Owns the options and the wording of its commands.
 
 mod caps;
+mod paper;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -67,6 +68,8 @@ Examples:
 
 Exit code 1 where an agent receives what it may not have; with --hosts, where a server is not wrapped.")]
     Check(CheckOptions),
+    /// Plays the behavioral identity paper's pairs and wrong choices, and shows who catches them, beside its figures
+    Paper(paper::PaperOptions),
 }
 
 #[derive(Clone, Debug, Args)]
@@ -165,6 +168,7 @@ pub(super) fn run(command: &LatticeCommand, places: Result<Places, PlaceError>, 
         LatticeCommand::Join(options) => caps::joined(options, Caps::join, out),
         LatticeCommand::Diff(options) => caps::diff(options, out),
         LatticeCommand::Codegen(options) => generate(options, out),
+        LatticeCommand::Paper(options) => paper::run(*options, Here { places: &places?, now }, out),
         LatticeCommand::Check(CheckOptions { workflow: Some(workflow), json, .. }) => check(workflow, *json, out),
         LatticeCommand::Check(CheckOptions { workflow: None, hosts: false, .. }) => Err(Error::wrong(
             "nothing to check was named",

@@ -38,6 +38,53 @@ fn capabilities_are_listed_met_joined_and_compared() {
 }
 
 #[test]
+fn the_papers_pairs_and_wrong_choices_are_played_beside_its_figures() {
+    let home = Home::new();
+    let played: Value = serde_json::from_str(&home.run(&["lattice", "paper", "--json"]).out).unwrap();
+    let counts = ["known", "pairs", "choices", "unseen"].map(|key| played[key].as_array().unwrap().len());
+    assert_eq!(counts, [45, 15, 30, 30], "the paper's numbers; a row that cannot be read is none");
+    let pair = |one: &str, other: &str| {
+        let pairs = played["pairs"].as_array().unwrap();
+        let pair = pairs.iter().find(|pair| pair["tools"] == json!([one, other])).unwrap();
+        (pair["identity"].as_bool().unwrap(), pair["content_type"].as_bool().unwrap())
+    };
+    assert!(pair("read_query", "write_query").0);
+    assert_eq!(pair("write_file", "write_stream"), (false, true), "only by the fourth field");
+    assert_eq!(pair("list_directory", "directory_tree"), (false, false), "as in the paper");
+    let grave = played["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|pair| pair["severity"] != "MEDIUM" && pair["severity"] != "LOW");
+    assert!(
+        grave.clone().count() == 6
+            && grave.clone().all(|pair| pair["identity"] == true || pair["content_type"] == true)
+    );
+    let figure = |what: &str| {
+        let tables = played["figures"].as_array().unwrap();
+        let lines = tables.iter().flat_map(|table| table["figures"].as_array().unwrap());
+        lines.clone().find(|line| line["what"] == what).unwrap().clone()
+    };
+    let caught = |schema: bool, identity: bool| {
+        let choices = played["choices"].as_array().unwrap();
+        choices.iter().filter(|one| one["schema"] == schema && one["identity"] == identity).count().to_string()
+    };
+    for (what, here, paper) in [
+        ("both catch it", caught(true, true), "3"),
+        ("identity alone", caught(false, true), "4"),
+        ("schema alone", caught(true, false), "0"),
+        ("neither", caught(false, false), "1"),
+    ] {
+        let line = figure(what);
+        assert_eq!((&line["here"], &line["paper"]), (&json!(here), &json!(paper)), "{what}");
+    }
+    let text = home.run(&["lattice", "paper", "--all"]);
+    assert!(text.code == 0 && text.out.contains("T. Dionysopoulos") && text.out.contains("THE PAPER"), "{}", text.out);
+    assert_eq!(text.out.lines().find(|line| line.chars().count() > 80), None);
+    assert!(text.out.contains("  write_query, chosen read_query: identity catches it\n"), "{}", text.out);
+}
+
+#[test]
 fn a_workflow_is_checked_with_its_manifests_beside_it() {
     let home = Home::new();
     file(&home, "files.json", WAS);
