@@ -80,6 +80,19 @@ impl Behavior {
         }
     }
 
+    /// The whole identity that the tool declares itself, and which others than its server say the same of whether it reads.
+    pub fn declared(&self) -> Option<(Identity, Vec<Source>)> {
+        let own = self.evidence.iter().filter(|one| one.source == Source::Declared);
+        let identity = own.filter_map(|one| one.says.identity()).next()?;
+        let others = self.evidence.iter().filter(|one| !matches!(one.source, Source::Declared | Source::Annotated));
+        let same = others.filter(|one| one.says.mutability == Some(identity.mutability));
+        Some((identity, same.map(|one| one.source).collect()))
+    }
+
+    pub fn has(&self, source: Source) -> bool {
+        self.evidence.iter().any(|one| one.source == source)
+    }
+
     /// The badge; PURE where it is proven to read, and nothing about the call is new: nothing else runs unasked by a default.
     pub fn badge(&self) -> Badge {
         let confidence = if self.shape.holds() { self.confidence } else { Confidence::Likely };
@@ -93,6 +106,8 @@ pub struct Overrides {
     pub pinned: Option<Identity>,
     /// By our list of well-known servers.
     pub curated: Option<Reviewed>,
+    /// By the classifiers that the operator asked; none where all agreed with us.
+    pub outside: Vec<Identity>,
 }
 
 pub fn of_tool(tool: &Tool, trust: Trust) -> Behavior {
@@ -116,7 +131,9 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     let said_otherwise = overrides.evidence();
     // It only tightens, so that it holds whatever the server is trusted with.
     let requires = overrides.curated.as_ref().and_then(|reviewed| reviewed.requires);
-    let behavior = overrides.over(behavior, trust);
+    // The operator's word settles what classifiers dispute.
+    let outside = if overrides.pinned.is_some() { Vec::new() } else { overrides.outside.clone() };
+    let behavior = disputed(&outside, trust, overrides.over(behavior, trust));
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence =
@@ -135,7 +152,13 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
         .chain(effects)
         .chain(annotated)
         .chain(written)
-        .chain(votes.iter().filter_map(Vote::evidence));
+        .chain(votes.iter().filter_map(Vote::evidence))
+        .chain(outside.iter().map(|says| Evidence {
+            source: Source::Outside,
+            says: Claim::of(*says, None),
+            span: "a classifier that sees no name".to_owned(),
+            strength: Strength::Fair,
+        }));
     let evidence = Arc::new(said_otherwise.chain(of_server).collect());
     Behavior { evidence, hazards, requires, ..behavior }
 }
@@ -182,6 +205,19 @@ impl Overrides {
             None => behavior,
         }
     }
+}
+
+/// Disputed where a classifier says otherwise whether the tool reads.
+fn disputed(outside: &[Identity], trust: Trust, behavior: Behavior) -> Behavior {
+    let is = behavior.identity;
+    if outside.iter().all(|one| one.mutability == is.mutability) {
+        return behavior;
+    }
+    let (identity, confidence) = match trust {
+        Trust::Annotations => (is, behavior.confidence),
+        Trust::Corroborate | Trust::None => (is.with_mutability(Mutability::Mutates), Confidence::None),
+    };
+    Behavior { identity, confidence, disputed: true, ..behavior }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,6 +13,8 @@ words! {
         Pinned = "pinned",
         /// Said by our list of well-known servers, for exactly this definition.
         Curated = "curated",
+        /// Said by a classifier that the operator asked, which saw the schema alone.
+        Outside = "outside",
         /// Said by the tool in the three fields.
         Declared = "declared",
         Annotated = "annotated",
@@ -54,6 +56,12 @@ impl Claim {
     pub fn of(identity: Identity, content_type: Option<ContentType>) -> Self {
         let Identity { mutability, action, output_domain } = identity;
         Self { mutability: Some(mutability), action: Some(action), output_domain: Some(output_domain), content_type }
+    }
+
+    /// `None` where one of the three words is missing.
+    pub fn identity(&self) -> Option<Identity> {
+        let (mutability, action, output_domain) = (self.mutability?, self.action?, self.output_domain?);
+        Some(Identity { mutability, action, output_domain })
     }
 
     pub fn identity_words(&self) -> impl Iterator<Item = &'static str> {

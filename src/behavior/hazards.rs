@@ -57,6 +57,11 @@ words! {
 }
 
 impl HazardKind {
+    /// Whether the words of a definition are the hazard, whoever calls the tool and with what.
+    pub fn is_of_definition(self) -> bool {
+        matches!(self, Self::PoisonedDescription | Self::HiddenDescription | Self::PreferenceManipulation)
+    }
+
     /// Whether no allow rule may cover it, even by name: the operator's eyes could be deceived.
     pub fn beyond_any_allow(self) -> bool {
         matches!(

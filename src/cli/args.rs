@@ -238,9 +238,9 @@ pub struct ClassifyOptions {
     /// Judge by names, descriptions and schemas alone
     #[arg(long)]
     pub no_annotations: bool,
-    /// Ask this command too, with one JSON line per tool without its name, and report whether it agrees
+    /// Ask this command too, with one JSON line per tool without its name, and report whether it agrees; may be repeated
     #[arg(long, value_name = "CMD")]
-    pub verify_with: Option<String>,
+    pub verify_with: Vec<String>,
     /// Print one JSON array
     #[arg(long)]
     pub json: bool,

@@ -8,7 +8,8 @@ use crate::home::{config, pages, places::Places, policy_file};
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
-use crate::policy::{Decision, Rule, role::Profile, rule::FirstUse};
+use crate::policy::role::{ToolProfile, profile_of};
+use crate::policy::{Decision, Rule, rule::FirstUse};
 
 /// Keeps what was read last, so that nothing is concluded twice.
 pub(super) struct PinReader {
@@ -49,7 +50,7 @@ impl PinReader {
                     None => {
                         (self.generation, self.paged) = (Some(generation), None);
                         self.tools = store.tools()?;
-                        of_store(store, &self.tools)?
+                        of_store(store, &self.tools, &config::tools(&self.places).unwrap_or_default())?
                     }
                 };
                 // Not by the generation: whether it counts is in the log.
@@ -96,20 +97,19 @@ fn names(rule: &Rule, server: &str, tool: Option<&str>) -> bool {
     of_server && tool.is_none_or(of_tool)
 }
 
-fn of_store(store: &PinStore, tools: &[StoredTool]) -> Result<PinBook, PinsError> {
+fn of_store(store: &PinStore, tools: &[StoredTool], profiles: &[ToolProfile]) -> Result<PinBook, PinsError> {
     let programs = store.servers()?;
     let program = |server: Server| Some(PinnedProgram { why: server.change()?, server, rules: Vec::new() });
     Ok(PinBook {
-        tools: tools.iter().map(|known| tool(store, known)).collect::<Result<_, _>>()?,
+        tools: tools.iter().map(|known| tool(store, known, profiles)).collect::<Result<_, _>>()?,
         programs: programs.into_iter().filter_map(program).collect(),
         agreed: Vec::new(),
         pages: Vec::new(),
     })
 }
 
-fn tool(store: &PinStore, known: &StoredTool) -> Result<PinnedTool, PinsError> {
+fn tool(store: &PinStore, known: &StoredTool, profiles: &[ToolProfile]) -> Result<PinnedTool, PinsError> {
     let (tool, behavior) = (&known.tool, &known.behavior);
-    let profile = Profile::of(tool, behavior);
     Ok(PinnedTool {
         server: known.server.name.clone(),
         fingerprint: known.server.fingerprint.clone(),
@@ -125,7 +125,7 @@ fn tool(store: &PinStore, known: &StoredTool) -> Result<PinnedTool, PinsError> {
             pin: known.pin_state,
         },
         tags: tags::of(behavior, &tool.name),
-        effects: format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()),
+        effects: profile_of(profiles, &known.server.name, tool, behavior).effects(),
         was: known.pin.identity,
         version: known.pin.version,
         definition: serde_json::to_string_pretty(&tool.definition).unwrap_or_else(|_| tool.definition.to_string()),

@@ -161,22 +161,18 @@ impl Line {
 }
 
 impl Known<'_> {
-    fn has(&self, source: Source) -> bool {
-        self.behavior.evidence.iter().any(|one| one.source == source)
-    }
-
     /// Whether it may be marked before anybody has looked: our list says so, or its texts prove it. Nothing learnt counts.
     fn is_sure(&self) -> bool {
         let by_texts = || self.definition.is_some_and(|(tool, _)| conclude::is_proven_by_texts(tool));
         let is_plain = self.pin_state == PinState::Trusted && self.behavior.hazards.is_empty();
-        is_plain && self.behavior.confidence == Confidence::Proven && (self.has(Source::Curated) || by_texts())
+        is_plain && self.behavior.confidence == Confidence::Proven && (self.behavior.has(Source::Curated) || by_texts())
     }
 
     fn line(&self, agreed: &Agreements) -> Line {
         let Behavior { identity, confidence, .. } = *self.behavior;
         let once = shape::first_use(self.name, self.digest);
         let asks = confidence == Confidence::Likely || self.pin_state == PinState::New;
-        let offer = if self.has(Source::Pinned) || !asks && agreed.contains(&once) {
+        let offer = if self.behavior.has(Source::Pinned) || !asks && agreed.contains(&once) {
             Offer::Agreed
         } else if asks {
             Offer::Reads(self.pinning(identity))
@@ -195,10 +191,10 @@ impl Known<'_> {
     fn proof(&self) -> String {
         let behavior = self.behavior;
         let reads = behavior.evidence.iter().filter(|one| one.says.mutability == Some(Mutability::Pure));
-        if self.has(Source::Pinned) {
+        if self.behavior.has(Source::Pinned) {
             return "you said so".to_owned();
         }
-        if self.has(Source::Curated) {
+        if self.behavior.has(Source::Curated) {
             return "we reviewed exactly this definition".to_owned();
         }
         let says: Vec<String> = reads
@@ -206,7 +202,7 @@ impl Known<'_> {
                 Source::Name | Source::Description => format!("{} \"{}\"", one.source.word(), one.span),
                 Source::Learned => "a model of known tools".to_owned(),
                 Source::Annotated | Source::Declared => format!("the server ({})", one.span),
-                Source::Pinned | Source::Curated | Source::Arguments => one.source.word().to_owned(),
+                Source::Pinned | Source::Curated | Source::Outside | Source::Arguments => one.source.word().to_owned(),
             })
             .collect();
         let sure = match (behavior.confidence, self.pin_state) {
@@ -214,8 +210,11 @@ impl Known<'_> {
             (Confidence::Proven, _) => "",
             (Confidence::Likely | Confidence::None, _) => "not sure: only ",
         };
-        let hazard = behavior.hazards.first().map(|hazard| format!("; {}", hazard.kind.word())).unwrap_or_default();
-        format!("{sure}{}{hazard}", says.join(", "))
+        format!("{sure}{}{}", says.join(", "), self.hazard())
+    }
+
+    fn hazard(&self) -> String {
+        self.behavior.hazards.first().map(|hazard| format!("; {}", hazard.kind.word())).unwrap_or_default()
     }
 
     /// The line of a tool that changes something, or that nothing is said of here.
@@ -226,7 +225,7 @@ impl Known<'_> {
         };
         let disputed = if self.behavior.disputed { "; what is said of it contradicts itself" } else { "" };
         let Identity { action, output_domain, .. } = self.behavior.identity;
-        let says = format!("{state}{} {}{disputed}", action.word(), output_domain.word());
+        let says = format!("{state}{} {}{disputed}{}", action.word(), output_domain.word(), self.hazard());
         Line::told(Group::Changes, self.name, says)
     }
 }

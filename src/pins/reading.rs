@@ -7,11 +7,11 @@ use std::sync::Arc;
 use rusqlite::{OptionalExtension as _, Row};
 
 use super::columns::{Argument, FORMER, PIN, arguments, changed, pin, words};
-use super::store::{PinStore, PinsError};
+use super::store::{PinStore, PinsError, views};
 use crate::audit::{Entry, Kind};
 use crate::behavior::conclude::{self, Overrides};
 use crate::behavior::{
-    Behavior, Hazard, HazardKind, Identity, Trust, curated::Curated, hazards::lookalike, shape::Given,
+    Behavior, Hazard, HazardKind, Identity, Source, Trust, curated::Curated, hazards::lookalike, shape::Given,
 };
 use crate::gate::data::pin::{Other, Pin, PinState, Pinning, Pins};
 use crate::mcp::Tool;
@@ -49,8 +49,6 @@ pub struct StoredTool {
     pub behavior: Behavior,
     /// What our list of well-known servers says of its parameters.
     pub given: Option<Arc<Given>>,
-    /// What an outside classifier said of this definition, where it differs from us.
-    pub outside_view: Option<Identity>,
     /// Milliseconds since 1970, UTC.
     pub last_seen: i64,
 }
@@ -88,7 +86,7 @@ impl PinStore {
             let row = |row: &Row<'_>| Ok((row.get(0)?, server(row, 1)?, pin(row, 12)?, row.get(20)?, row.get(21)?));
             rows.query_map([], row)?.collect()
         })?;
-        let views = self.views()?;
+        let views = self.read(views)?;
         let mut lists = HashMap::new();
         let mut tools: Vec<StoredTool> = rows
             .into_iter()
@@ -96,16 +94,17 @@ impl PinStore {
                 let tool = Tool::read(serde_json::from_str(&definition).ok()?)?;
                 let package = server.package.clone().unwrap_or_default();
                 let curated: &Curated = lists.entry(package).or_insert_with_key(|package| Curated::of_package(package));
-                let hints = Overrides { pinned: pin.said_of(&pin.latest), curated: curated.find(&pin.latest) };
+                let outside = views.get(&pin.latest).cloned().unwrap_or_default();
+                let (pinned, curated_as) = (pin.said_of(&pin.latest), curated.find(&pin.latest));
+                let hints = Overrides { pinned, curated: curated_as, outside };
                 let mut behavior = conclude::of_tool_with(&tool, server.trust, hints);
                 let pin_state = pin.state_of(pin.latest);
                 behavior.hazards.extend(pin_state.hazard(behavior.identity));
                 if let Some(what) = server.change() {
                     behavior.hazards.push(Hazard { kind: HazardKind::ChangedServer, what });
                 }
-                let outside_view = views.get(&pin.latest).copied();
                 let given = curated.given(&pin.latest);
-                Some(StoredTool { id, server, tool, pin, pin_state, behavior, given, outside_view, last_seen })
+                Some(StoredTool { id, server, tool, pin, pin_state, behavior, given, last_seen })
             })
             .collect();
         look_alikes(&mut tools);
@@ -192,9 +191,9 @@ impl PinStore {
             WHERE id = ?1 AND latest = ?2";
         let settled =
             self.settle(sql, (known.id, known.pin.latest.to_string(), known.behavior.identity.to_string()))?;
-        // An operator who accepts a definition has seen that the outside view of it differs.
-        if known.outside_view.is_some() && settled == Applied::Done {
-            self.keep_view(&known.pin.latest, known.behavior.identity, known.behavior.identity)?;
+        // Whoever accepts a definition has seen that classifiers differ. Whether it reads is only settled by a pin.
+        if known.behavior.has(Source::Outside) && !known.behavior.disputed && settled == Applied::Done {
+            self.keep_views(&known.pin.latest, &[])?;
         }
         Ok(settled)
     }
@@ -247,31 +246,17 @@ impl PinStore {
         self.settle(sql, (known.id, known.pin.latest.to_string()))
     }
 
-    /// Keeps what an outside classifier says of a definition, if it differs from our view; drops an older one.
-    pub fn keep_view(&mut self, definition: &Digest, says: Identity, ours: Identity) -> Result<(), PinsError> {
+    /// Keeps what outside classifiers say of a definition, in place of what they said before; none: all agree with us.
+    pub fn keep_views(&mut self, definition: &Digest, views: &[Identity]) -> Result<(), PinsError> {
         let definition = definition.to_string();
-        let kept = || {
-            self.db.execute_batch("CREATE TABLE IF NOT EXISTS view (digest TEXT PRIMARY KEY, says TEXT NOT NULL)")?;
-            if says == ours {
-                return self.db.execute("DELETE FROM view WHERE digest = ?1", [&definition]);
+        let words = views.iter().map(Identity::words).collect::<Vec<_>>().join(" ");
+        self.write(|db| {
+            db.execute_batch("CREATE TABLE IF NOT EXISTS view (digest TEXT PRIMARY KEY, says TEXT NOT NULL)")?;
+            match views {
+                [] => db.execute("DELETE FROM view WHERE digest = ?1", [&definition]),
+                _ => db.execute("INSERT OR REPLACE INTO view VALUES (?1, ?2)", [&definition, &words]),
             }
-            self.db.execute("INSERT OR REPLACE INTO view VALUES (?1, ?2)", [&definition, &says.to_string()])
-        };
-        kept().map(drop).map_err(|error| self.fault(&error))
-    }
-
-    /// The views of outside classifiers that differ from ours, by definition.
-    pub fn views(&self) -> Result<HashMap<Digest, Identity>, PinsError> {
-        self.read(|db| {
-            // The first view that is kept creates the table.
-            let made = "SELECT 1 FROM sqlite_schema WHERE name = 'view'";
-            if db.query_row(made, [], |_| Ok(())).optional()?.is_none() {
-                return Ok(HashMap::new());
-            }
-            let mut rows = db.prepare("SELECT digest, says FROM view")?;
-            let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-            let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
-            Ok(rows.into_iter().filter_map(|(digest, says)| Some((digest.parse().ok()?, says.parse().ok()?))).collect())
+            .map(drop)
         })
     }
 

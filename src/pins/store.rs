@@ -15,9 +15,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Row, Tr
 use super::columns::{FORMER, PIN, arguments, changed, pin, words};
 use super::launch::{self, Counts, Launch, Part};
 use crate::audit::place;
-use crate::behavior::{Agreements, Trust, hazards::lookalike};
+use crate::behavior::{Agreements, Identity, Trust, hazards::lookalike};
 use crate::gate::data::pin::{AddedIn, Other, Pin, PinUpdate, Pins, PinsArrival, UpdateKind};
 use crate::mcp::Tool;
+use crate::wire::Digest;
 
 const SCHEMA: &str = concat!(include_str!("../../assets/pins.sql"), include_str!("../../assets/agreed.sql"));
 const VERSION: i64 = 5;
@@ -239,6 +240,7 @@ impl PinStore {
                 signed: Agreements::default(),
                 unproven: Vec::new(),
                 lapsed: Vec::new(),
+                views: views(db)?,
             })
         })
     }
@@ -345,4 +347,17 @@ impl PinStore {
 fn is_new(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     let known = db.query_row("SELECT 1 FROM server WHERE name = ?1 LIMIT 1", [name], |_| Ok(()));
     Ok(known.optional()?.is_none())
+}
+
+/// What outside classifiers say of definitions, where one of them differs from us.
+pub(super) fn views(db: &Connection) -> rusqlite::Result<HashMap<Digest, Vec<Identity>>> {
+    // The first view that is kept creates the table.
+    if !db.table_exists(None, "view")? {
+        return Ok(HashMap::new());
+    }
+    let mut rows = db.prepare("SELECT digest, says FROM view")?;
+    let rows = rows.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>()?;
+    let says = |says: &str| says.split(' ').filter_map(|one| one.parse().ok()).collect();
+    Ok(rows.into_iter().filter_map(|(digest, text)| Some((digest.parse().ok()?, says(&text)))).collect())
 }

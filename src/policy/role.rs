@@ -129,8 +129,14 @@ impl Role {
 
 /// The profile of a tool with what the operator writes of it; of several tables the last counts.
 pub fn profile_of(tools: &[ToolProfile], server: &str, tool: &Tool, behavior: &Behavior) -> Profile {
-    let of_it = tools.iter().filter(|one| one.is_for(rules_name(server), &tool.name));
-    of_it.fold(Profile::of(tool, behavior), |profile, one| profile.with(&one.written))
+    let of_it: Vec<_> = tools.iter().filter(|one| one.is_for(rules_name(server), &tool.name)).collect();
+    let mut profile = Profile::of(tool, behavior);
+    // Where the operator says something of a tool, our list does not: as in [`Role::lacks`].
+    if let Some(ours) = behavior.requires.filter(|_| !of_it.is_empty()) {
+        let said = required(tool);
+        profile.requires.retain(|one| one != ours.word() || said.contains(one));
+    }
+    of_it.into_iter().fold(profile, |profile, one| profile.with(&one.written))
 }
 
 impl ToolProfile {
@@ -219,6 +225,9 @@ impl Author {
 pub struct Profile {
     pub side_effects: SideEffects,
     pub idempotence: Idempotence,
+    /// Who says so; `None` where that is what we found.
+    pub effects_author: Option<Author>,
+    pub idempotence_author: Option<Author>,
     /// `None` where the server does not say.
     pub cost: Option<CostTier>,
     /// How long a call takes, as the server says; `None` where it does not.
@@ -237,7 +246,7 @@ impl Profile {
     pub fn of(tool: &Tool, behavior: &Behavior) -> Self {
         let identity = behavior.identity;
         let says = |key: &str| declared(tool, key);
-        let effects = says("side_effects").into_iter().filter_map(|word| SideEffects::from_word(word.as_str()?));
+        let effects = says("side_effects").into_iter().filter_map(|word| SideEffects::from_word(word.as_str()?)).max();
         let found = match (identity.mutability, identity.action) {
             (Mutability::Pure, _) => SideEffects::None,
             (Mutability::Mutates, Action::Delete) => SideEffects::Delete,
@@ -247,7 +256,9 @@ impl Profile {
         // A hint says nothing about a tool that only reads.
         let hint = tool.annotations.idempotent.or(idempotent.first().copied());
         Self {
-            side_effects: effects.chain([found]).max().unwrap_or(found),
+            side_effects: effects.map_or(found, |said| said.max(found)),
+            effects_author: effects.filter(|said| *said >= found).map(|_| Author::Server),
+            idempotence_author: None,
             idempotence: match (identity.mutability, identity.action, hint) {
                 _ if idempotent.contains(&false) => Idempotence::No,
                 (Mutability::Pure, _, _) => Idempotence::Yes,
@@ -277,15 +288,23 @@ impl Profile {
         if let Some(capabilities) = &written.capabilities {
             (self.capabilities, self.capabilities_author) = (capabilities.clone(), Author::Operator);
         }
-        self.side_effects = written.side_effects.unwrap_or(self.side_effects);
-        self.idempotence = match written.idempotent {
-            Some(true) => Idempotence::Yes,
-            Some(false) => Idempotence::No,
-            None => self.idempotence,
-        };
+        if let Some(side_effects) = written.side_effects {
+            (self.side_effects, self.effects_author) = (side_effects, Some(Author::Operator));
+        }
+        if let Some(idempotent) = written.idempotent {
+            self.idempotence = if idempotent { Idempotence::Yes } else { Idempotence::No };
+            self.idempotence_author = Some(Author::Operator);
+        }
         let more = written.requires.iter().flatten().filter(|one| !self.requires.contains(one));
         self.requires = more.cloned().chain(self.requires.iter().cloned()).collect();
         self
+    }
+
+    /// Side effects and idempotence in words, and who says so: `read, says its server; idempotent: yes`.
+    pub fn effects(&self) -> String {
+        let says = |author: Option<Author>| author.map(|author| format!(", {}", author.says())).unwrap_or_default();
+        let (effects, idempotence) = (says(self.effects_author), says(self.idempotence_author));
+        format!("{}{effects}; idempotent: {}{idempotence}", self.side_effects.word(), self.idempotence.word())
     }
 
     /// What a call costs, in words, and who says so: `medium, 500 ms`.
@@ -301,6 +320,17 @@ impl Profile {
 pub fn required(tool: &Tool) -> Vec<String> {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     declared(tool, "required_entitlements").into_iter().map(text).collect()
+}
+
+/// Who says that a tool requires this word, in words.
+pub fn requires(tool: &Tool, behavior: &Behavior, word: &str) -> &'static str {
+    if required(tool).iter().any(|one| one == word) {
+        Author::Server.says()
+    } else if behavior.requires.is_some_and(|ours| ours.word() == word) {
+        "says our list of well-known servers"
+    } else {
+        Author::Operator.says()
+    }
 }
 
 /// The capabilities that the tool's server declares. Foreign text.

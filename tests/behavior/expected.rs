@@ -1,12 +1,14 @@
 //! What a task expects of its tools, and what a tool's profile says of it.
 
 use mcp_approve::behavior::conclude::Behavior;
+use mcp_approve::behavior::curated::Entitlement;
 use mcp_approve::behavior::expected::Expected;
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::tags;
 use mcp_approve::behavior::taxonomy::ContentType;
 use mcp_approve::mcp::tool::Tool;
-use mcp_approve::policy::role::{CostTier, Idempotence, Profile, SideEffects};
+use mcp_approve::policy::glob::Glob;
+use mcp_approve::policy::role::{self, CostTier, Idempotence, Profile, SideEffects, ToolProfile, Written, profile_of};
 use serde_json::json;
 
 #[test]
@@ -86,6 +88,21 @@ fn what_a_server_declares_makes_a_tool_no_safer() {
     assert_eq!(odd.requires, [r#"{"any":1}"#], "what cannot be read is granted by nothing");
 }
 
+/// As a role is held to: where the operator says something of a tool, our list does not.
+#[test]
+fn a_profile_requires_what_our_list_says_until_the_operator_says_something() {
+    let tool = Tool::read(json!({ "name": "write_file", "required_entitlements": ["a:b"] })).unwrap();
+    let behavior = Behavior { requires: Some(Entitlement::Files), ..Behavior::unknown() };
+    let written = Written { requires: Some(vec!["c:d".to_owned()]), ..Written::default() };
+    let own = ToolProfile { tools: Glob::new("s/write_*").unwrap(), written };
+    for (profiles, requires) in [(vec![], "a:b files:write"), (vec![own], "c:d a:b")] {
+        let profile = profile_of(&profiles, "s", &tool, &behavior);
+        assert_eq!(profile.requires.join(" "), requires);
+    }
+    let says = ["a:b", "files:write", "c:d"].map(|word| role::requires(&tool, &behavior, word));
+    assert_eq!(says, ["says its server", "says our list of well-known servers", "says your config.toml"]);
+}
+
 #[test]
 fn a_name_speaks_of_things() {
     let read = Behavior { identity: "PURE|READ|DATA".parse().unwrap(), ..Behavior::unknown() };
@@ -103,6 +120,7 @@ fn a_name_speaks_of_things() {
         ("get_beta", &["data:read", "beta:read"]),
         ("find_best", &["data:read", "data:read"]),
         ("get_current_weather", &["data:read", "weather:read"]),
+        ("list_people", &["data:read", "people:read"]),
         ("list_open_issues", &["data:read", "issues:read"]),
     ] {
         assert_eq!(tags::of(&read, name), spoken, "{name}");

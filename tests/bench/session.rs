@@ -100,7 +100,7 @@ impl Server {
         let known = |definition: &Value| {
             let tool = Tool::read(definition.clone()).unwrap();
             let digest = tool.digest();
-            let told = Overrides { pinned: None, curated: curated.find(&digest) };
+            let told = Overrides { curated: curated.find(&digest), ..Overrides::default() };
             let described = of_tool_with(&tool, Trust::Corroborate, told);
             let input = Schema::compile(&tool.input_schema).unwrap();
             (tool.name.clone(), Known { described, given: curated.given(&digest), input, tool })

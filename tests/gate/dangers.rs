@@ -88,7 +88,7 @@ fn judged() -> Vec<Judged> {
         let curated = Curated::of_package(server["package"].as_str().unwrap());
         for definition in server["tools"].as_array().unwrap() {
             let tool = Tool::read(definition.clone()).unwrap();
-            let overrides = Overrides { pinned: None, curated: curated.find(&tool.digest()) };
+            let overrides = Overrides { curated: curated.find(&tool.digest()), ..Overrides::default() };
             let described = of_tool_with(&tool, Trust::Corroborate, overrides);
             let given = curated.given(&tool.digest());
             let keys = Keys::of(&tool, described.identity.action, &described.evidence, given.as_ref());

@@ -112,14 +112,18 @@ fn pinned_beats_curated_beats_the_rest_and_without_trust_curated_lowers_nothing(
         .filter_map(|tool| curated.find(&Tool::read(tool)?.digest()))
         .find(|found| found.identity == reads);
     let concluded = |trust, pinned: Option<&str>| {
-        let told = Overrides { pinned: pinned.map(|text| text.parse().unwrap()), curated: reviewed.clone() };
+        let told = Overrides {
+            pinned: pinned.map(|text| text.parse().unwrap()),
+            curated: reviewed.clone(),
+            outside: Vec::new(),
+        };
         of_tool_with(&tool, trust, told)
     };
     assert_eq!(concluded(Trust::Corroborate, None).identity, reads);
     assert_eq!(concluded(Trust::None, None).badge(), Badge::Mutates);
     let written = manifest().into_iter().map(|tool| Tool::read(tool).unwrap()).find(|tool| tool.name == "write_query");
     let written = written.unwrap();
-    let told = Overrides { pinned: None, curated: curated.find(&written.digest()) };
+    let told = Overrides { curated: curated.find(&written.digest()), ..Overrides::default() };
     assert_eq!(of_tool_with(&written, Trust::None, told).requires, Some(Entitlement::Databases), "whatever is trusted");
     let pinned = concluded(Trust::None, Some("PURE|SEARCH|DATA"));
     assert_eq!(pinned.identity.to_string(), "PURE|SEARCH|DATA");
@@ -193,7 +197,7 @@ fn what_a_list_gives_counts_in_a_call() {
                roles = { zorb = 'id|name' }\nreads = { mode = ['fast'], dryRun = [true] }";
     let list = format!("package = 'npm:x'\nversion = '1'\nhosts = ['docs.example.com']\n[[tool]]\n{row}");
     let curated = Curated::read("npm:x", &list.replace("DIGEST", &tool.digest().to_string()));
-    let told = Overrides { pinned: None, curated: curated.find(&tool.digest()) };
+    let told = Overrides { curated: curated.find(&tool.digest()), ..Overrides::default() };
     let behavior = of_tool_with(&tool, Trust::Corroborate, told);
     let (agreed, places, path_states) = (Agreements::default(), Places::default(), PathStates::new());
     let known = Known { agreed: &agreed, places: &places, roots: &[], path_states: &path_states };

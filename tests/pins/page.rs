@@ -24,7 +24,7 @@ fn page(tools: &[Tool], agreed: &Agreements, seen: &Seen) -> Page {
     let concluded: Vec<(Behavior, _)> = tools
         .iter()
         .map(|tool| {
-            let overrides = Overrides { pinned: None, curated: list.find(&tool.digest()) };
+            let overrides = Overrides { curated: list.find(&tool.digest()), ..Overrides::default() };
             (of_tool_with(tool, Trust::Corroborate, overrides), list.given(&tool.digest()))
         })
         .collect();

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::fake::server::{Server, reader, writer};
+use crate::fake::terminal::Terminal;
 use crate::pins::told::{once, rows, tools};
 
 /// A home in which four tools about reports of two kinds were seen, with this configuration.
@@ -223,8 +224,20 @@ fn what_the_operator_writes_of_a_tool_counts_and_is_shown_as_the_operators() {
     once(home.path(), &of_the_document(), "none");
     let (_, out, _) = tools(home.path(), &["show", "query"]);
     assert!(out.contains("high, 2000 ms, says your config.toml"), "{out}");
-    assert!(out.contains("documents:read, says your config.toml") && out.contains("write; idempotent: no"), "{out}");
-    assert!(out.contains("queries:execute, documents:read"), "{out}");
+    assert!(
+        out.contains("documents:read, says your config.toml")
+            && out.contains("write, says your config.toml; idempotent: no, says your config.toml"),
+        "{out}"
+    );
+    let required =
+        "requires     queries:execute, says your config.toml\n               documents:read, says its server\n";
+    assert!(out.contains(required), "{out}");
+    let mut terminal = Terminal::console(home.path(), (120, 60), &[]);
+    terminal.types("4");
+    terminal.shows(&["get_requirement"]);
+    terminal.types("/query\r");
+    terminal.types("\r");
+    terminal.shows(&["effects     write, says your config.toml;"]);
     let (_, out, _) = tools(home.path(), &["show", "search_requirements"]);
     assert!(out.contains("low, 150 ms, says its server") && out.contains("regulatory:read, says its server"), "{out}");
     let found = rows(home.path(), &["search", "query", "--role", "user", "--all"]);

@@ -1,5 +1,5 @@
-//! `tools classify`: what the recogniser makes of a tool list; with `--verify-with CMD` beside an outside classifier's view,
-//! which sees only parameter names and types (the behavioral identity paper, section 4.3) and decides nothing.
+//! `tools classify`: what the recogniser makes of a tool list; with `--verify-with CMD` beside the views of outside classifiers,
+//! which see only parameter names and types (the behavioral identity paper, section 4.3). They can only dispute a tool.
 
 use std::io::{self, Write};
 use std::process::{Command, ExitCode};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use crate::behavior::conclude::{self, Overrides};
 use crate::behavior::{Action, Badge, Behavior, Identity, Mutability, OutputDomain, Source, Trust, curated};
 use crate::cli::args::ClassifyOptions;
-use crate::cli::error::{Error, Exit, done};
+use crate::cli::error::{Error, Exit};
 use crate::cli::look::{JsonForm, json_rows, visible};
 use crate::cli::manifest::{self, Subprocess};
-use crate::cli::tools::row::conclusion;
+use crate::cli::tools::row::{conclusion, declared};
 use crate::home::places::{PlaceError, Places};
 use crate::mcp::Tool;
 use crate::pins::PinStore;
@@ -27,43 +27,60 @@ enum Hints {
     Hidden,
 }
 
-/// What an outside classifier says otherwise is kept for `tools review`.
+/// What outside classifiers say otherwise is kept: for `tools review`, and for the calls of the tool.
 pub(super) fn run(options: &ClassifyOptions, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
     let input = manifest::text(&options.file)?;
     let hints = if options.no_annotations { Hints::Hidden } else { Hints::Used };
     let (_, definitions) = manifest::definitions(&input)?;
     let tools: Vec<Tool> = definitions.into_iter().filter_map(|definition| read(definition, hints)).collect();
-    let mut verifier = options.verify_with.as_deref().map(Classifier::start).transpose()?;
-    let mut store = match &verifier {
-        Some(_) => {
+    let started: Result<Vec<Classifier>, Error> =
+        options.verify_with.iter().map(|one| Classifier::start(one)).collect();
+    let mut verifiers = started?;
+    let mut store = match verifiers.as_slice() {
+        [_, ..] => {
             let places = places?;
             places.create_state()?;
             Some(PinStore::open(&places.pins_db())?)
         }
-        None => None,
+        [] => None,
     };
-    let mut rows = Vec::new();
+    let (mut rows, mut all_views, mut differ) = (Vec::new(), Vec::new(), 0);
     for tool in &tools {
         let behavior = concluded(tool, hints);
         let mut row = row(tool, &behavior);
-        if let Some(verifier) = &mut verifier {
-            let theirs = verifier.ask(tool)?;
-            if let (Some(store), Hints::Used) = (&mut store, hints) {
-                store.keep_view(&tool.digest(), theirs, behavior.identity)?;
-            }
-            row["verified"] = compared(behavior.identity, theirs);
+        let views: Vec<Identity> = verifiers.iter_mut().map(|one| one.ask(tool)).collect::<Result<_, _>>()?;
+        let differs = views.iter().any(|theirs| *theirs != behavior.identity);
+        differ += usize::from(differs);
+        if let (Some(store), Hints::Used) = (&mut store, hints) {
+            store.keep_views(&tool.digest(), if differs { &views } else { &[] })?;
         }
+        let compared: Vec<Value> = views.iter().map(|theirs| compared(behavior.identity, *theirs)).collect();
+        // `verified` is the first of them, as it was when there could be one only.
+        if let Some(first) = compared.first() {
+            (row["verified"], row["verifiers"]) = (first.clone(), compared.into());
+        }
+        all_views.push(views);
         rows.push(row);
     }
     if options.json {
-        return done(json_rows(&rows, JsonForm::Array, out));
+        json_rows(&rows, JsonForm::Array, out)?;
+    } else {
+        table(&rows, out)?;
+        for at in 0..verifiers.len() {
+            writeln!(out, "{}", agreement(&rows, at))?;
+        }
+        if verifiers.len() > 1 {
+            writeln!(out, "{}", among_them(&all_views))?;
+        }
+        if differ > 0 {
+            writeln!(
+                out,
+                "{} disputed. `mcp-approve tools review` shows those of wrapped servers.",
+                counted(differ, "tool is|tools are")
+            )?;
+        }
     }
-    table(&rows, out)?;
-    if verifier.is_some() {
-        writeln!(out, "{}", agreement(&rows))?;
-        writeln!(out, "Where it differs about a tool of a wrapped server, `mcp-approve tools review` shows the tool.")?;
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(if differ == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
@@ -72,15 +89,18 @@ fn table(rows: &[Value], out: &mut dyn Write) -> io::Result<()> {
         let disputed = if row["disputed"] == true { "  disputed" } else { "" };
         let words = ["mutability", "action", "output_domain"].map(|key| text(row, key)).join("|");
         writeln!(out, "{:7}  {}  {}  {words}{disputed}", text(row, "badge"), text(row, "name"), text(row, "identity"))?;
+        if let Some(declared) = row["declared"].as_str() {
+            writeln!(out, "         declares {}", visible(declared))?;
+        }
         for piece in row["evidence"].as_array().into_iter().flatten() {
             writeln!(out, "         {} {}: {}", text(piece, "source"), text(piece, "says"), text(piece, "span"))?;
         }
         if row["evidence"].as_array().is_none_or(Vec::is_empty) {
             writeln!(out, "         no evidence: its effect is unknown, which counts as MUTATES")?;
         }
-        if let Some(theirs) = row["verified"]["says"].as_str() {
-            let word = if row["verified"]["agrees"] == true { "agrees" } else { "differs" };
-            writeln!(out, "         the outside classifier {word}: {theirs}")?;
+        for (at, theirs) in row["verifiers"].as_array().into_iter().flatten().enumerate() {
+            let word = if theirs["agrees"] == true { "agrees" } else { "differs" };
+            writeln!(out, "         classifier {} {word}: {}", at + 1, text(theirs, "says"))?;
         }
     }
     let count = |badge: Badge| rows.iter().filter(|row| row["badge"] == badge.word()).count();
@@ -94,7 +114,7 @@ fn concluded(tool: &Tool, hints: Hints) -> Behavior {
         Hints::Used => curated::of_any_package(&tool.digest()),
         Hints::Hidden => None,
     };
-    conclude::of_tool_with(tool, Trust::Corroborate, Overrides { pinned: None, curated })
+    conclude::of_tool_with(tool, Trust::Corroborate, Overrides { curated, ..Overrides::default() })
 }
 
 fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
@@ -110,6 +130,7 @@ fn read(mut definition: Value, hints: Hints) -> Option<Tool> {
 
 fn row(tool: &Tool, behavior: &Behavior) -> Value {
     let mut row = conclusion(tool, behavior);
+    row["declared"] = declared(behavior).into();
     row["voters"] = Source::VOTERS.iter().map(|voter| vote(behavior, *voter)).collect();
     row
 }
@@ -226,13 +247,24 @@ fn identity(answer: &str) -> Option<Identity> {
     })
 }
 
-fn agreement(rows: &[Value]) -> String {
-    let of = |key: &str| rows.iter().filter(|row| row["verified"][key] == true).count();
+/// How often classifiers agree with each other on the whole identity: the paper's Table 3.
+fn among_them(views: &[Vec<Identity>]) -> String {
+    let most = |views: &Vec<Identity>| views.iter().map(|one| views.iter().filter(|other| *other == one).count()).max();
+    let of = |enough: &dyn Fn(usize, usize) -> bool| {
+        views.iter().filter(|views| most(views).is_some_and(|most| enough(most, views.len()))).count()
+    };
+    let (all, majority, tools) = (of(&|most, all| most == all), of(&|most, all| 2 * most > all), views.len());
+    format!("All classifiers say the same identity of {all} of {tools} tools, a majority of {majority}")
+}
+
+fn agreement(rows: &[Value], at: usize) -> String {
+    let of = |key: &str| rows.iter().filter(|row| row["verifiers"][at][key] == true).count();
     let [badge, action, domain, whole] = ["mutability", "action", "output_domain", "agrees"].map(of);
     let tools = rows.len();
     format!(
-        "The outside classifier agrees on {badge} of {tools} badges, {action} actions, {domain} output domains, and \
-         {whole} whole identities"
+        "Classifier {} agrees on {badge} of {tools} badges, {action} actions, {domain} output domains, and {whole} whole \
+         identities",
+        at + 1
     )
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::behavior::{Badge, HazardKind, Identity};
+use crate::behavior::{Badge, HazardKind, Identity, Source};
 use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit, done};
@@ -22,7 +22,8 @@ use crate::pins::{PinStore, diff::Argument};
 use crate::text::row::{Tone, strong};
 
 const NOTHING: &str = "There is nothing to review: every definition and every server's program is as it was when it was \
-    first seen or accepted, no evidence contradicts itself, and every tool that only looks like a read is confirmed.";
+    first seen or accepted, no evidence contradicts itself, no definition addresses the model or hides text, and every \
+    tool that only looks like a read is confirmed.";
 
 const NOTHING_SEEN: &str = "The log saw nothing to agree to: no call of a tool that reads had anything new. Wrap a server \
     with --observe for a day: it holds no call, and records what is new in each.";
@@ -42,11 +43,16 @@ pub(super) fn reasons(known: &StoredTool) -> Vec<&'static str> {
     if known.behavior.disputed {
         reasons.push("disputed");
     }
-    if known.outside_view.is_some() && known.pin.said.is_none() {
+    if known.behavior.has(Source::Outside) {
         reasons.push("an outside classifier disagrees");
     }
-    if known.behavior.hazards.iter().any(|hazard| hazard.kind == HazardKind::Confusable) {
-        reasons.push("look-alike name");
+    for hazard in &known.behavior.hazards {
+        match hazard.kind {
+            HazardKind::Confusable => reasons.push("look-alike name"),
+            // Until the operator says what the tool is, which is more than to trust its definition.
+            kind if kind.is_of_definition() && known.pin.said.is_none() => reasons.push(kind.word()),
+            _ => {}
+        }
     }
     reasons
 }
@@ -166,9 +172,6 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         if let Some(was) = known.pin.identity.filter(|was| *was != identity) {
             writeln!(out, "    was      {was} ({})", was.hash())?;
         }
-        if let Some(view) = known.outside_view {
-            writeln!(out, "    outside  {view}, by `{}`", here.places.command("tools classify --verify-with"))?;
-        }
         if let Some(grown) = store.grown(known)?.map(|grown| grown.words()) {
             writeln!(out, "    {}", visible(&grown))?;
         }
@@ -188,9 +191,11 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         {
             Some("a") => {
                 settle_tool(known, ToolReview::Accepted, here, out)?;
+                let pin = here.places.command("tools pin");
                 if known.behavior.disputed {
-                    let pin = here.places.command("tools pin");
                     writeln!(out, "    The evidence still contradicts itself: say what it is with `{pin}`.")?;
+                } else if known.behavior.hazards.iter().any(|hazard| hazard.kind.is_of_definition()) {
+                    writeln!(out, "    It stays on this list until you say what it is with `{pin}`.")?;
                 }
             }
             Some("r") => settle_tool(known, ToolReview::Refused, here, out)?,

@@ -4,12 +4,12 @@ use serde_json::{Value, json};
 
 use crate::audit::rfc3339;
 use crate::audit::tally::{Exact, Tally, ToolTally};
-use crate::behavior::{Behavior, Evidence, Hazard, tags};
+use crate::behavior::{Behavior, Evidence, Hazard, Source, tags};
 use crate::capability::types;
 use crate::mcp::Tool;
 use crate::pins::reading::StoredTool;
 use crate::policy::ranking::Observed;
-use crate::policy::role::{CostTier, Profile};
+use crate::policy::role::{Author, CostTier, Profile};
 use crate::wire::counted;
 
 pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
@@ -23,10 +23,26 @@ pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
         "output_domain": identity.output_domain.word(),
         "content_type": behavior.content_type.word(),
         "identity": identity.hash(),
+        "declared_identity": behavior.declared().map(|(declared, by)| json!({
+            "says": declared.words(), "identity": declared.hash(), "corroborated_by": by,
+        })),
         "disputed": behavior.disputed,
         "evidence": behavior.evidence.iter().map(piece).collect::<Vec<_>>(),
         "capability": types::signature(tool),
     })
+}
+
+/// What a tool declares itself to be, and whether anything else says so; `None` where it declares no whole identity.
+pub(super) fn declared(behavior: &Behavior) -> Option<String> {
+    let (declared, by) = behavior.declared()?;
+    let by: Vec<&str> = by.into_iter().map(Source::word).collect();
+    let by =
+        if by.is_empty() { "nothing corroborates it".to_owned() } else { format!("corroborated by {}", by.join(", ")) };
+    let counts = match behavior.identity {
+        same if same == declared => String::new(),
+        other => format!("; it counts as {other}"),
+    };
+    Some(format!("{declared} ({}): {by}{counts}", declared.hash()))
 }
 
 pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) -> Value {
@@ -38,6 +54,7 @@ pub(super) fn json(known: &StoredTool, answers: Answers<'_>, profile: &Profile) 
         "title": tool.title,
         "capabilities": tags::of(behavior, &tool.name),
         "side_effects": profile.side_effects.word(),
+        "side_effects_author": profile.effects_author.map(Author::word),
         "idempotent": profile.idempotence.word(),
         "declared_cost": profile.cost.map(CostTier::word),
         "declared_latency_ms": profile.latency_ms,

@@ -12,7 +12,7 @@ use crate::cli::tools::{RECORDS, answers, named, print, store, transfer::Lines};
 use crate::home::config;
 use crate::home::places::{Places, under};
 use crate::pins::{diff::Diff, reading::StoredTool};
-use crate::policy::role::{Profile, profile_of};
+use crate::policy::role::{self, Profile, profile_of};
 use crate::text::time;
 use crate::wire::number::grouped;
 
@@ -97,9 +97,10 @@ fn whole(
     line("identity", &format!("{}  {identity}, {}", identity.hash(), behavior.content_type.word()))?;
     line("capability", &visible(&types::signature(tool)))?;
     line("tags", &visible(&tags::of(behavior, &tool.name).join(", ")))?;
-    line("effects", &format!("{}; idempotent: {}", profile.side_effects.word(), profile.idempotence.word()))?;
-    if !profile.requires.is_empty() {
-        line("requires", &visible(&profile.requires.join(", ")))?;
+    line("effects", &profile.effects())?;
+    for (at, word) in profile.requires.iter().enumerate() {
+        let says = role::requires(tool, behavior, word);
+        line(if at == 0 { "requires" } else { "" }, &visible(&format!("{word}, {says}")))?;
     }
     if let Some((said, author)) = profile.said() {
         line("cost", &format!("{said}, {}", author.says()))?;
@@ -110,6 +111,9 @@ fn whole(
     }
     if let Some(version) = profile.version {
         line("", &format!("version {version}, says its server"))?;
+    }
+    if let Some(declared) = row::declared(behavior) {
+        line("declares", &visible(&declared))?;
     }
     let mut label = "evidence";
     for evidence in behavior.evidence.iter() {

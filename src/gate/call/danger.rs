@@ -169,7 +169,9 @@ pub fn gesture(behavior: &Behavior, tool: &str) -> Option<(Gesture, String)> {
     let is_verb = |word: &str| words::base(word, |base| (base == act.verb).then_some(())).is_some();
     let is_light = |word: &str| words::base(word, |base| words::among(base, "perform do make").then_some(())).is_some();
     let is_by_its_verb = behavior.evidence.iter().all(|one| match one.source {
-        Source::Pinned | Source::Declared | Source::Arguments => one.says.action != Some(Action::Execute),
+        Source::Pinned | Source::Outside | Source::Declared | Source::Arguments => {
+            one.says.action != Some(Action::Execute)
+        }
         // "Performs a click".
         Source::Description => one.says.action != Some(Action::Execute) || is_verb(&one.span) || is_light(&one.span),
         Source::Curated | Source::Annotated | Source::Name | Source::Learned => true,

@@ -78,6 +78,8 @@ pub struct Pins {
     pub unproven: Vec<String>,
     /// What lapsed when this was read, because it was not used for long.
     pub lapsed: Vec<Agreement>,
+    /// What classifiers that the operator asked said of definitions, where one disagreed with us.
+    pub views: HashMap<Digest, Vec<Identity>>,
     /// When a tool was added that is not among these.
     pub added_in: AddedIn,
     pub arrival: PinsArrival,
@@ -170,7 +172,9 @@ impl Pins {
 
     /// What operator and curated list say of a definition.
     pub fn said_of(&self, curated: &Curated, tool: &str, digest: &Digest) -> Overrides {
-        Overrides { pinned: self.tools.get(tool).and_then(|pin| pin.said_of(digest)), curated: curated.find(digest) }
+        let outside = self.views.get(digest).cloned().unwrap_or_default();
+        let pinned = self.tools.get(tool).and_then(|pin| pin.said_of(digest));
+        Overrides { pinned, curated: curated.find(digest), outside }
     }
 
     /// The hazard that a tool's name looks like one of another server.

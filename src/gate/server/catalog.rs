@@ -351,7 +351,7 @@ impl Catalog {
         for (name, pin) in &before.tools {
             pins.tools.entry(name.clone()).or_insert_with(|| pin.clone());
         }
-        let alike = (&before.package, &before.others) == (&pins.package, &pins.others);
+        let alike = (&before.package, &before.others, &before.views) == (&pins.package, &pins.others, &pins.views);
         self.pins = pins;
         self.version += 1;
         self.stale.clear();
