@@ -78,10 +78,33 @@ fn the_papers_pairs_and_wrong_choices_are_played_beside_its_figures() {
         let line = figure(what);
         assert_eq!((&line["here"], &line["paper"]), (&json!(here), &json!(paper)), "{what}");
     }
+    let again: Value = serde_json::from_str(&home.run(&["lattice", "paper", "--json"]).out).unwrap();
+    assert_eq!(again, played);
     let text = home.run(&["lattice", "paper", "--all"]);
+    let words = text.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("stand beside ours, and do not compare one by one"), "{words}");
     assert!(text.code == 0 && text.out.contains("T. Dionysopoulos") && text.out.contains("THE PAPER"), "{}", text.out);
     assert_eq!(text.out.lines().find(|line| line.chars().count() > 80), None);
     assert!(text.out.contains("  write_query, chosen read_query: identity catches it\n"), "{}", text.out);
+}
+
+/// Section 3.4: of what the three fields separate together, each of them alone leaves something unseparated.
+#[test]
+fn no_field_alone_separates_the_papers_pairs() {
+    let played: Value = serde_json::from_str(&Home::new().run(&["lattice", "paper", "--json"]).out).unwrap();
+    let known = played["known"].as_array().unwrap();
+    let field = |tool: &Value, at: usize| {
+        let known = known.iter().find(|known| known["tool"] == *tool).unwrap();
+        known["identity"].as_str().unwrap().split('|').nth(at).unwrap().to_owned()
+    };
+    let separated: Vec<&Value> =
+        played["pairs"].as_array().unwrap().iter().filter(|pair| pair["identity"] == true).collect();
+    assert!(separated.len() > 9, "as many as the paper's, if not the same ones: {}", separated.len());
+    for (at, name) in ["mutability", "action", "output domain"].into_iter().enumerate() {
+        let alone =
+            separated.iter().filter(|pair| field(&pair["tools"][0], at) != field(&pair["tools"][1], at)).count();
+        assert!((1..separated.len()).contains(&alone), "{name} alone separates {alone} of {}", separated.len());
+    }
 }
 
 #[test]
