@@ -158,10 +158,7 @@ fn text(
     let Detections { disputed, unexpected, violations, changed, added, confirmed, refused, hazards, gate } = found;
     if let (Some(half), Some(most)) = (gate.quantile(50), gate.quantile(95)) {
         let (half, most) = (millis(half), millis(most));
-        writeln!(
-            out,
-            "  gate       held half of the calls that ran unasked for {half:.1} ms, 95 of 100 for {most:.1} ms"
-        )?;
+        writeln!(out, "  gate       unasked calls were held {half:.1} ms (half of them), {most:.1} ms (95 of 100)")?;
     }
     writeln!(
         out,

@@ -35,7 +35,8 @@ pub(super) fn conclusion(tool: &Tool, behavior: &Behavior) -> Value {
 /// What a tool declares itself to be, and whether anything else says so; `None` where it declares no whole identity.
 pub(super) fn declared(behavior: &Behavior) -> Option<String> {
     let (declared, by) = behavior.declared()?;
-    let by: Vec<&str> = by.into_iter().map(Source::word).collect();
+    let by: Vec<&str> =
+        by.iter().map(|source| if *source == Source::Learned { "our model" } else { source.word() }).collect();
     let by =
         if by.is_empty() { "nothing corroborates it".to_owned() } else { format!("corroborated by {}", by.join(", ")) };
     let counts = match behavior.identity {
