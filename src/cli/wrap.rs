@@ -65,7 +65,7 @@ pub struct WrapOptions {
     /// Draw the console on the controlling terminal
     #[arg(long)]
     pub inline: bool,
-    /// Let everything pass, and record what would have been asked
+    /// Let pass what would be asked, and record it; what a rule denies does not pass
     #[arg(long)]
     pub observe: bool,
     /// Record in this database [default: audit.db in the state folder]

@@ -142,7 +142,7 @@ impl ConfigError {
                 known.join(", ")
             ),
             Self::Problems { .. } => {
-                "fix the lines above, or move the file away: every key is also an option, see `mcp-approve wrap --help`"
+                "fix the lines above, or move the file away: every key has a default, see `mcp-approve help config`"
                     .to_owned()
             }
         }

@@ -39,6 +39,39 @@ fn every_topic_is_listed_and_printed_whole() {
     assert!(!rules.contains('\u{1b}'), "no escapes in a pipe");
 }
 
+/// What a topic shows of `config.toml` and of a policy is read without a problem, and the commands of the log's are commands.
+#[test]
+fn the_examples_of_the_topics_are_right() {
+    let block = |name: &str, kind: &str| -> Vec<String> {
+        let (text, opens) = (topic(name).unwrap(), format!("```{kind}\n"));
+        let blocks = text.split(&opens).skip(1);
+        blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+    };
+    for text in
+        ["config", "waiting"].iter().flat_map(|name| block(name, "toml")).filter(|text| !text.contains("[custom"))
+    {
+        let home = Home::new();
+        home.write("config/config.toml", &text);
+        let said = home.run(&["doctor"]).out;
+        assert!(said.contains("ok      configuration"), "{text}{said}");
+    }
+    for text in ["rules", "signing", "trust"].iter().flat_map(|name| block(name, "toml")) {
+        let version = if text.contains("version") { "" } else { "version = 1\n" };
+        let run = Home::with_policy(&format!("{version}{text}")).run(&["rules", "check"]);
+        assert!(run.code == 0 && run.out.contains("in order"), "{text}{run:?}");
+    }
+    for line in block("log", "sh").iter().flat_map(|block| block.lines()) {
+        let words: Vec<&str> = line.split(['#', '>']).next().unwrap().split_whitespace().collect();
+        if let ["mcp-approve", words @ ..] = &words[..] {
+            // What follows a log ends with its newest record here.
+            let once = words.contains(&"follow").then_some("--once");
+            let run = Home::new().run(&words.iter().copied().chain(once).collect::<Vec<_>>());
+            let usage = ["invalid value", "unexpected argument"].iter().any(|fault| run.err.contains(fault));
+            assert!(!usage, "{line}: {run:?}");
+        }
+    }
+}
+
 #[test]
 fn a_command_has_its_help_and_a_slip_gets_a_suggestion() {
     let home = Home::new();
