@@ -12,6 +12,7 @@ mod grant_limits;
 mod granted;
 mod methods;
 mod proven;
+mod asked_results;
 mod results;
 mod round_trips;
 mod scoped;

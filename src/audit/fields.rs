@@ -264,6 +264,12 @@ impl Fields<'_> {
         }
     }
 
+    /// Whether it is about a result that a rule asks about, and not about a call.
+    pub fn is_of_result(&self) -> bool {
+        // In no text within: its quotes would be escaped.
+        self.detail.is_some_and(|detail| detail.get().contains(r#""method":"result""#))
+    }
+
     pub fn call(&self) -> Call {
         Call::of(&self.session, self.ticket.as_deref())
     }

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::behavior::{Badge, Behavior, Confidence, Hazard, HazardKind, Identity, arguments};
 use crate::policy::past::{Ended, PastCall};
 use crate::policy::{Decision, past};
+use crate::wire::call::RESULT;
 
 /// What a call's first record tells: how it was judged, and with what arguments.
 #[derive(Clone)]
@@ -159,7 +160,8 @@ fn arrival(fields: &Fields<'_>) -> Option<Arrival> {
         return None;
     }
     let JudgedDetail { words, method, confidence, evidence, hazards, disputed } = fields.detail()?;
-    let identity = words.parse::<Identity>().ok()?;
+    // A result that was asked about is no call.
+    let identity = words.parse::<Identity>().ok().filter(|_| method.as_deref() != Some(RESULT))?;
     let hazard = |HazardDetail { hazard, what }| Some(Hazard { kind: HazardKind::from_word(&hazard)?, what });
     let hazards = hazards.into_iter().filter_map(hazard).collect();
     // The tool's definition is not in the record, and may have explained more arguments: then these lists differ.

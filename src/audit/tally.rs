@@ -111,7 +111,7 @@ impl<N: Numbers> Tally<N> {
                 }
                 let is_new = self.asked.insert(fields.call());
                 self.all.asked += u64::from(is_new);
-                let Some(tool) = self.tool(&fields.server, name) else { return };
+                let Some(tool) = self.tool(&fields.server, name).filter(|_| !fields.is_of_result()) else { return };
                 tool.count.asked += u64::from(is_new);
                 tool.judged(fields);
             }
@@ -121,13 +121,14 @@ impl<N: Numbers> Tally<N> {
                 if let Some(rule) = &fields.rule {
                     self.rule(rule, time);
                 }
-                let Some(tool) = self.tool(&fields.server, name) else { return };
+                let Some(tool) = self.tool(&fields.server, name).filter(|_| !fields.is_of_result()) else { return };
                 tool.count.decided(fields);
                 tool.last = time.or(tool.last);
                 tool.badge = fields.badge.as_deref().and_then(Badge::from_word);
                 tool.identity.clone_from(&fields.identity);
                 tool.judged(fields);
             }
+            Some(Kind::ResultDecision) => fields.rule.iter().for_each(|rule| self.rule(rule, time)),
             Some(Kind::Withdrawn) => {
                 self.all.withdrawn += 1;
                 let Some(tool) = self.tool(&fields.server, name) else { return };

@@ -96,6 +96,9 @@ pub fn roots(snapshot: &Snapshot, home: Option<&str>) -> Roots {
 }
 
 fn proposed(snapshot: &Snapshot, home: Option<&str>) -> Result<(Vec<Proposal>, Roots), String> {
+    if snapshot.result_of.is_some() {
+        return Err("rules about results are written in the policy file: `mcp-approve help rules`".to_owned());
+    }
     let arguments: Value = serde_json::from_str(&snapshot.arguments).map_err(|error| error.to_string())?;
     let arguments = past::shown(snapshot.method.as_deref(), arguments);
     let behavior = behavior_of(snapshot);

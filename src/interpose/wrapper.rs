@@ -242,7 +242,9 @@ impl Wrapper {
             Effect::Forward(token, call) => {
                 let forwarded = match call.origin() {
                     Origin::Host => self.server.forward(token, *call),
-                    Origin::Server | Origin::Answer => self.server.release(token, *call).map(|it| self.host.write(it)),
+                    Origin::Server | Origin::Answer | Origin::Result => {
+                        self.server.release(token, *call).map(|it| self.host.write(it))
+                    }
                 };
                 if let Err(err) = forwarded {
                     // A defect of ours: the call is lost without being run, and the host's own timeout ends it.

@@ -170,7 +170,7 @@ pub fn verdict(verdict: Option<VerdictWord>, none: &'static str) -> (Tone, &'sta
 pub fn rule_says(decision: Decision, result: Option<ResultAct>) -> Row {
     match result {
         Some(ResultAct::Redact) => Row::of(Tone::Warn, ResultAct::Redact.word()),
-        Some(ResultAct::Deny) | None => ruling(decision),
+        Some(ResultAct::Ask | ResultAct::Deny) | None => ruling(decision),
     }
 }
 

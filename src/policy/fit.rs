@@ -178,8 +178,14 @@ fn selectors(rule: &Rule, server: &str, question: &Question<'_>) -> Option<Part>
     differs(rule, (server, method, tool), behavior.identity, is_shown, now).or_else(lacks_capability)
 }
 
-pub fn is_about_results(rule: &Rule, (server, tool): (&str, &str), identity: Identity, now: i64) -> bool {
-    differs(rule, (rules_name(server), None, tool), identity, |_| false, now).is_none()
+/// Whether a rule about results is about those of a tool, or of another request by its method. `None`: it cannot be told which it is,
+/// so it may be any.
+pub fn is_about_results(rule: &Rule, server: &str, tool: Option<(&str, Identity)>, now: i64) -> bool {
+    let server = rules_name(server);
+    match tool {
+        Some((tool, identity)) => differs(rule, (server, None, tool), identity, |_| false, now).is_none(),
+        None => rule.expires.is_none_or(|end| end > now) && any(&rule.server, |glob| glob.matches(server)),
+    }
 }
 
 /// The first thing a rule says of time, names and identity that does not hold; `is_shown` has the actions that arguments show.

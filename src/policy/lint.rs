@@ -3,6 +3,7 @@
 //! Only certain findings: it misses a rule that another one covers in a way that their texts do not show.
 
 use super::glob::{Glob, Holds};
+use super::result::ResultAct;
 use super::rule::{Decision, Policy, Rule};
 use super::when::{About, Predicate, Test, same};
 use crate::behavior::taxonomy::{Action, Mutability};
@@ -23,7 +24,7 @@ pub struct Warning {
 pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
     let expired = |rule: &Rule| rule.expires.is_some_and(|end| end <= now);
     let mut warnings = Vec::new();
-    for rule in &policy.rules {
+    for rule in policy.all_rules() {
         let mut warn = |what: String, hint: &str| {
             let (rule, line) = (rule.id.clone(), rule.line);
             warnings.push(Warning { rule, line, column: 1, what, hint: hint.to_owned() });
@@ -56,8 +57,9 @@ pub fn lint(policy: &Policy, now: i64) -> Vec<Warning> {
         }
         if let Some(why) = never_matches(rule) {
             warn(format!("rule {id} can never match: {why}"), "fix the part that contradicts the other");
-        } else if let Some(shadow) = policy.rules.iter().find(|other| !expired(other) && covers(other, rule)) {
-            let (other, what) = (&shadow.id, if is_bare(shadow) { "every call" } else { "all that it matches" });
+        } else if let Some(shadow) = policy.all_rules().find(|other| !expired(other) && covers(other, rule)) {
+            let is_every = is_bare(shadow) && shadow.result.is_none();
+            let (other, what) = (&shadow.id, if is_every { "every call" } else { "all that it matches" });
             let does = if shadow.decision == Decision::Deny { "denies" } else { "asks for" };
             let what = format!("rule {id} never decides: rule {other} {does} {what}");
             warn(what, "remove one of them, or except it with the other's `unless`");
@@ -116,7 +118,16 @@ const WILD: [char; 4] = ['*', '?', '[', '\\'];
 
 /// Whether a stricter rule matches every call that `rule` matches.
 fn covers(shadow: &Rule, rule: &Rule) -> bool {
-    shadow.decision > rule.decision && reaches(shadow, rule)
+    let is_stricter = match (&shadow.result, &rule.result) {
+        (None, None) => shadow.decision > rule.decision,
+        // What is redacted can be asked about too; only what is withheld is not looked at any more.
+        (Some(wide), Some(narrow)) => {
+            let is_within = wide.findings.iter().all(|one| narrow.findings.contains(one));
+            wide.act == ResultAct::Deny && narrow.act < ResultAct::Deny && is_within
+        }
+        (Some(_), None) | (None, Some(_)) => false,
+    };
+    is_stricter && reaches(shadow, rule)
 }
 
 /// Whether one rule matches every call that another matches, judged by their texts.

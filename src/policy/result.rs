@@ -20,6 +20,8 @@ words! {
     ResultAct {
         /// The host gets it without what the rule is about.
         Redact = "redact",
+        /// The host gets it once an operator has approved it.
+        Ask = "ask",
         Deny = "deny",
     }
 }
@@ -73,6 +75,17 @@ impl<'a> Read<'a> {
         Self { content, message }
     }
 
+    /// Whether it was read: it is short enough, and all readers agree on it.
+    pub fn is_read(&self) -> bool {
+        self.message.is_some()
+    }
+
+    /// Whether the state of a task in it is its end, with a result or an error; also where it was not read.
+    pub fn ends_a_task(&self) -> bool {
+        let has = |part| self.message.as_ref().is_none_or(|message| message.pointer(part).is_some());
+        has("/error") || has("/result/result") || has("/result/error")
+    }
+
     /// Whether some text in it is like this.
     fn any(&self, is: impl Fn(&str) -> bool) -> bool {
         let Some(message) = &self.message else { return true };
@@ -100,7 +113,11 @@ impl<'a> Read<'a> {
             | ContentKind::Image
             | ContentKind::Audio
             | ContentKind::Resource
-            | ContentKind::ResourceLink => blocks(message).any(|block| block.get("type") == Some(&json!(kind.word()))),
+            | ContentKind::ResourceLink => blocks(message).any(|block| match block.get("type") {
+                Some(word) => *word == kind.word(),
+                // The content of a resource has no type.
+                None => kind == ContentKind::Resource || kind == ContentKind::Text && block.get("text").is_some(),
+            }),
         }
     }
 
@@ -110,19 +127,32 @@ impl<'a> Read<'a> {
         let message = self.message.as_ref()?;
         let result = message.get("result")?;
         let is_plain = result.get("resultType").is_none_or(|word| word == "complete") && result.get("task").is_none();
-        if !is_plain || !result.get("content")?.is_array() {
-            return None;
-        }
-        let block = |block: &Value| {
-            let text = match (block.get("type").and_then(Value::as_str), block.get("text").and_then(Value::as_str)) {
-                (Some("text"), Some(text)) => tests.iter().fold(text.to_owned(), |text, test| test.redact(&text)),
-                (_, _) => "[content other than text: left out by mcp-approve]".to_owned(),
-            };
-            json!({ "type": "text", "text": text })
+        let (list, blocks) = List::of(result).filter(|_| is_plain)?;
+        let redact = |text: &str| tests.iter().fold(text.to_owned(), |text, test| test.redact(&text));
+        let text_of = |block: &Value| match (block.get("type").and_then(Value::as_str), block.get("text")) {
+            (Some("text"), Some(Value::String(text))) => redact(text),
+            // The content of a resource has no type.
+            (None, Some(Value::String(text))) if list == List::Contents => redact(text),
+            (_, _) => "[content other than text: left out by mcp-approve]".to_owned(),
         };
-        let mut redacted = json!({ "content": blocks(message).map(block).collect::<Vec<_>>() });
-        for member in ["isError", "resultType"] {
-            if let Some(value) = result.get(member).filter(|value| value.is_boolean() || *value == "complete") {
+        let block = |block: &Value| {
+            let said = |key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default();
+            match list {
+                List::Content => json!({ "type": "text", "text": text_of(block) }),
+                List::Contents => json!({ "uri": redact(said("uri")), "text": text_of(block) }),
+                List::Messages => {
+                    let role = if said("role") == "assistant" { "assistant" } else { "user" };
+                    let text = text_of(block.get("content").unwrap_or(&Value::Null));
+                    json!({ "role": role, "content": { "type": "text", "text": text } })
+                }
+            }
+        };
+        let mut redacted = json!({ list.word(): blocks.iter().map(block).collect::<Vec<_>>() });
+        let is_safe = |value: &&Value| {
+            value.is_boolean() || value.is_u64() || ["complete", "private", "public"].iter().any(|word| *value == word)
+        };
+        for member in ["isError", "resultType", "ttlMs", "cacheScope"] {
+            if let Some(value) = result.get(member).filter(is_safe) {
                 redacted[member] = value.clone();
             }
         }
@@ -130,8 +160,31 @@ impl<'a> Read<'a> {
     }
 }
 
+words! {
+    /// The member of a result that has its blocks.
+    List {
+        /// Of a tool.
+        Content = "content",
+        /// Of a resource.
+        Contents = "contents",
+        /// Of a prompt.
+        Messages = "messages",
+    }
+}
+
+impl List {
+    /// The one list of a result; `None` where it has none, or several.
+    fn of(result: &Value) -> Option<(Self, &Vec<Value>)> {
+        let lists = Self::WORDS.iter().filter_map(|(word, list)| Some((*list, result.get(word)?)));
+        let [(list, Value::Array(blocks))] = lists.collect::<Vec<_>>()[..] else { return None };
+        Some((list, blocks))
+    }
+}
+
+/// The blocks of a result, of whatever list.
 fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
-    message.pointer("/result/content").and_then(Value::as_array).into_iter().flatten()
+    let lists = List::WORDS.iter().filter_map(|(word, _)| message.get("result")?.get(word)?.as_array());
+    lists.flatten().map(|block| block.get("content").filter(|content| content.is_object()).unwrap_or(block))
 }
 
 const REDACTED: &str = "[redacted by mcp-approve]";

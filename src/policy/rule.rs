@@ -298,6 +298,10 @@ impl Policy {
         self.signed != Required::Never || self.rules.iter().any(|rule| !rule.terms.is_plain())
     }
 
+    pub fn asks_about_results(&self) -> bool {
+        self.results.iter().any(|rule| rule.decision == Decision::Ask)
+    }
+
     /// Whether a rule, or the lack of a usable file, could have some request other than a call asked about, denied or counted.
     pub fn restricts_methods(&self) -> bool {
         let restricts = |rule: &Rule| rule.holds_requests() && !rule.method.is_empty();

@@ -30,7 +30,12 @@ pub enum Origin {
     Server,
     /// The server, inside its answer to a request of the host's (2026-07-28). The id is that request's.
     Answer,
+    /// The server: a whole answer to a request of the host's. The id is that request's.
+    Result,
 }
+
+/// What stands for the method of an answer.
+pub const RESULT: &str = "result";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnswerTo {
@@ -109,16 +114,47 @@ impl Call {
         Self::new(line, Origin::Answer, parts)
     }
 
+    /// The server's answer to the request `id`, held because a rule about answers asks: what is shown is its result or its error.
+    /// `name` is the tool, or the method, that was asked; `meta` is that request's. `None` where readers could differ on it.
+    pub fn result(line: Line, id: Id, name: &str, answer_to: AnswerTo, meta: Meta) -> Option<Self> {
+        let mut reader = Reader::new(line.content()).ok()?;
+        let (mut shown, mut is_clear) = (None, true);
+        let read = reader.members(|reader, key| {
+            let value = reader.skip()?;
+            match &*key {
+                "result" | "error" => is_clear &= shown.replace(value).is_none(),
+                "jsonrpc" | "id" => {}
+                _ => is_clear = false,
+            }
+            Ok(())
+        });
+        read.ok()?;
+        let (values, longest_key) = (reader.values(), reader.longest_key());
+        reader.end().ok()?;
+        let shown = shown.filter(|_| is_clear)?;
+        let parts = Parts {
+            method: Some(RESULT.to_owned()),
+            params: shown.clone(),
+            arguments: Some(shown),
+            meta: Meta { span: None, ..meta },
+            answer_to: Some(answer_to),
+            values,
+            longest_key,
+            ..Parts::of(id, name)
+        };
+        Some(Self::new(line, Origin::Result, parts))
+    }
+
     /// The requests that rules decide on, each by its method and the text of its `params`: none for a `tools/call`, the request
     /// itself for another, and all of those inside an answer.
     pub fn questions(&self) -> impl Iterator<Item = (&str, &str)> {
-        let own = self.method().filter(|_| self.parts.questions.is_empty());
+        let own = self.method().filter(|_| self.parts.questions.is_empty() && self.origin != Origin::Result);
         let inside = self.parts.questions.iter();
         let inside = inside.map(|one| (one.method.as_str(), self.text(one.params.as_ref()).unwrap_or("{}")));
         own.map(|method| (method, self.arguments_text())).into_iter().chain(inside)
     }
 
-    /// What the answer that holds these requests is to; `None` for any other request.
+    /// What an answer is to; `None` for a request.
     pub fn answer_to(&self) -> Option<AnswerTo> {
         self.parts.answer_to
     }
@@ -128,7 +164,7 @@ impl Call {
     }
 
     /// The method of a request other than `tools/call`, which is its [`Self::name`] too; its `params` are the arguments. For several
-    /// requests inside one answer: all their methods, and the object that holds them.
+    /// requests inside one answer: all their methods, and the object that holds them. For a whole answer: [`RESULT`].
     pub fn method(&self) -> Option<&str> {
         self.parts.method.as_deref()
     }

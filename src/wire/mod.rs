@@ -23,6 +23,7 @@ pub(crate) use strict::plain_run;
 // What most layers above use, under one name.
 pub use call::{Call, Origin};
 pub use digest::{Digest, Hasher, Line};
+pub use envelope::Meta;
 pub use id::Id;
 pub use message::{Gist, Plain, Refusal};
 pub use number::counted;

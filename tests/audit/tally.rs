@@ -41,6 +41,14 @@ fn a_call_that_is_asked_again_counts_once_and_a_verdict_as_what_it_is() {
     let tool = counted.of_tool("git", "push").unwrap();
     let judged = r#"{"evidence":"read"}"#;
     assert_eq!((tool.answered, tool.failed, tool.count.asked, tool.judged.as_str()), (1, 1, 2, judged));
+    // A rule about results decides too; the result is no call of the tool.
+    let of_rule = |entry: &mut Entry| entry.rule = Some("r".to_owned());
+    assert_eq!(take(Kind::ResultDecision, &of_rule).rules["r"].hits, 3);
+    let counted = take(Kind::Decision, &|entry| {
+        decided(VerdictWord::Approve, By::Rule)(entry);
+        entry.detail.add("method", "result");
+    });
+    assert_eq!((counted.rules["r"].hits, counted.of_tool("git", "push").unwrap().count.calls()), (4, 3));
 }
 
 #[test]

@@ -71,6 +71,7 @@ pub fn write(ticket: &str) -> Snapshot {
     let arguments = r#"{"path":"notes/today.md","content":"milk\neggs\n","mode":420}"#;
     Snapshot {
         method: None,
+        result_of: None,
         ticket: ticket.into(),
         server: "filesystem".into(),
         tool: "create_file".into(),

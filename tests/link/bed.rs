@@ -211,6 +211,7 @@ pub fn held(arguments: &str) -> FromWrapper {
     FromWrapper::Held {
         call: Box::new(Snapshot {
             method: None,
+            result_of: None,
             ticket: "filesystem-1".to_owned(),
             server: "filesystem".to_owned(),
             tool: "write\u{1b}[2J_file".to_owned(),

@@ -99,6 +99,34 @@ fn a_covered_rule_is_told_what_the_other_does_and_the_first_of_others_is_named()
 }
 
 #[test]
+fn rules_about_results_are_looked_through_too() {
+    let denies = "[[rule]]\nid = 'wide'\ndecision = 'deny'\nresult = { secret = true }\n";
+    for (rule, told) in [
+        (
+            "decision = 'ask'\ntool = 't'\nresult = { secret = true, size = 5 }",
+            "rule this never decides: rule wide denies all that it matches",
+        ),
+        (
+            "decision = 'redact'\nresult = { secret = true }",
+            "rule this never decides: rule wide denies all that it matches",
+        ),
+        ("decision = 'ask'\nresult = { size = 5 }", ""),
+        (
+            "decision = 'ask'\nresult = { hazard = true }\nexpires = 2020-01-01",
+            "rule this has expired and no longer applies",
+        ),
+        (
+            "decision = 'ask'\nmutability = 'PURE'\naction = 'DELETE'\nresult = { size = 5 }",
+            "rule this can never match: what is PURE only reads or searches",
+        ),
+        ("decision = 'ask'\ntool = 't'", ""),
+    ] {
+        let found = warnings(&format!("{denies}[[rule]]\nid = 'this'\n{rule}\n"));
+        assert_eq!(found.join("; "), told, "{rule}");
+    }
+}
+
+#[test]
 fn an_allow_for_too_much_and_a_rule_past_its_time_are_told() {
     let (every, any) =
         ("rule this allows every call of every server, changes too", "rule this names a tool and no server");

@@ -365,14 +365,19 @@ pub fn polled() -> World {
 }
 
 pub fn polled_with(config: Config) -> World {
-    polled_by(config, "{}")
+    polled_by(config, "{}", "")
 }
 
 pub fn polled_with_forms(config: Config) -> World {
-    polled_by(config, r#"{"elicitation":{}}"#)
+    polled_by(config, r#"{"elicitation":{}}"#, "")
 }
 
-fn polled_by(config: Config, capabilities: &str) -> World {
-    let world = World::with(Config { polling: Polling::Declared, ..config }, "");
+/// The same under a policy.
+pub fn polled_under(policy: &str) -> World {
+    polled_by(config(), "{}", policy)
+}
+
+fn polled_by(config: Config, capabilities: &str, policy: &str) -> World {
+    let world = World::with(Config { polling: Polling::Declared, ..config }, policy);
     world.ready_between(capabilities, r#","tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#)
 }

@@ -69,7 +69,10 @@ pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
     }
     if let Some(rule) = &snapshot.ruling.rule {
         let row = quiet("rule ").and_foreign(Tone::Strong, rule);
-        rows.entry("why asked", row.quiet(" asks for such calls"));
+        rows.entry(
+            "why asked",
+            row.quiet(format!(" asks for such {}", if snapshot.result_of.is_some() { "results" } else { "calls" })),
+        );
     }
     for hazard in &snapshot.hazards {
         let row = warn(format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
@@ -222,6 +225,7 @@ pub fn reasons(snapshot: &Snapshot, width: usize) -> Vec<Row> {
     rows.entry("identity", identity);
     match &snapshot.signature {
         Some(signature) => rows.entry("signature", foreign(Tone::Foreign, signature)),
+        None if snapshot.result_of.is_some() => {}
         None => rows.says("signature", Tone::Warn, "none: the server has not described this tool"),
     }
     rows.rows
@@ -241,7 +245,11 @@ fn mark(state: CheckState) -> (&'static str, Tone) {
 }
 
 pub fn arguments_caption(snapshot: &Snapshot, width: usize) -> Vec<Row> {
-    let words = if snapshot.original_arguments.is_some() { "arguments, edited" } else { "arguments" };
+    let words = match (&snapshot.result_of, &snapshot.original_arguments) {
+        (Some(_), _) => "the result",
+        (None, Some(_)) => "arguments, edited",
+        (None, None) => "arguments",
+    };
     let note = if is_without_arguments(snapshot) { "none".to_owned() } else { size(snapshot.arguments.len()) };
     vec![caption(words, &note, width)]
 }

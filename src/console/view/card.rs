@@ -82,7 +82,7 @@ fn last(model: &Model, held: &Held, below: usize, width: usize) -> Row {
         let lines = counted(below, "more line");
         warn(format!(" … {lines} below"))
     } else {
-        quiet(" end of the arguments")
+        quiet(if held.snapshot.result_of.is_some() { " end of the result" } else { " end of the arguments" })
     };
     let narrow = width < NARROW;
     let right = match (model.armed(), held.seen) {

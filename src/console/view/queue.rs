@@ -252,12 +252,17 @@ fn beside_tool(tool: &str, target: Row, room: usize) -> Row {
 
 /// What a call is about, otherwise what it does.
 fn about(held: &Held) -> &str {
-    held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)
+    acts_on(held).unwrap_or(&held.snapshot.effect)
+}
+
+/// What a call acts on. A result would look like its call by that.
+fn acts_on(held: &Held) -> Option<&str> {
+    held.snapshot.target.as_deref().filter(|_| held.snapshot.result_of.is_none())
 }
 
 /// Cut where it says least: a path in its folders, anything else after its beginning.
 fn telling(held: &Held, room: usize) -> Row {
-    match &held.snapshot.target {
+    match acts_on(held) {
         Some(text) => target(Tone::Ours, text, room),
         // Our own words begin with what matters.
         None => foreign(Tone::Ours, &held.snapshot.effect).elided(room, room),

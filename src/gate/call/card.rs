@@ -8,7 +8,7 @@ use crate::gate::held::{Held, Inside, Judged, context::Context, retry};
 use crate::gate::waiting::question;
 use crate::mcp::Tool;
 use crate::signing::Needs;
-use crate::wire::Call;
+use crate::wire::{Call, Origin};
 
 /// How many bytes of the server's own text about a tool a card shows: this text may be cut, the call may not.
 const WORDS: usize = 64 * 1024;
@@ -20,6 +20,7 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         ticket: held.ticket.to_string(),
         server: context.config.server.to_string(),
         method: held.call.method().map(str::to_owned),
+        result_of: held.seen.answer.as_ref().map(|of| of.ticket.as_deref().unwrap_or_default().to_owned()),
         tool: held.call.name().to_owned(),
         title: tool.and_then(|tool| tool.title.as_deref()).map(cut),
         description: tool.and_then(|tool| tool.description.as_deref()).map(cut),
@@ -87,6 +88,7 @@ fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
     let described = judged.described.is_some();
     let fits = judged.behavior.hazards.iter().all(|one| one.kind != HazardKind::SchemaMismatch);
     let mut capability = match (context.config.scope.words(), described) {
+        (_, _) if held.call.origin() == Origin::Result => "a result, of what was in the scope and has run".to_owned(),
         (scope, _) if held.call.method().is_some() => match (&judged.inside, scope) {
             (Some(Inside { tool, described: Some(_) }), _) => {
                 format!("it carries a call of {tool}, which the server offers")
@@ -117,7 +119,8 @@ fn safe(context: Context<'_>, held: &Held, judged: &Judged) -> Safe {
     };
     let is_capable = described && fits || held.call.method().is_some();
     let state = if is_capable { CheckState::Holds } else { CheckState::Fails };
-    let unapproved = "not approved yet: it runs only once your approval is in the log".to_owned();
+    let does = if held.call.origin() == Origin::Result { "the host gets it" } else { "it runs" };
+    let unapproved = format!("not approved yet: {does} only once your approval is in the log");
     Safe {
         capability: Check { state, what: capability },
         guardrail: Check { state: CheckState::Pending, what: unapproved },

@@ -361,6 +361,7 @@ impl Gate {
         }
         forward::record(&held, &approval, receipt, &mut self.out);
         let is_granted = approval.grant.is_some();
+        let token = (token, self.rules.policy.asks_about_results());
         forward::send(token, held, approval, &mut self.flights, &mut self.waiting, &mut self.out);
         if is_granted {
             self.rejudge();
@@ -482,7 +483,7 @@ impl Gate {
         };
         let longest = match &held.wait.task {
             Some(_) => u64::MAX,
-            None => come_back::longest_wait(&self.waiting, &self.host, &held.call, held.arrived.mono),
+            None => come_back::longest_wait(&self.waiting, &self.host, &held),
         };
         let wanted = self.out.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);

@@ -104,6 +104,7 @@ pub(in crate::gate) fn stop(held: &Held, stopped: Stopped, host: &mut Host, wait
 fn cancelled(call: &Call) -> &'static str {
     match call.origin() {
         Origin::Host | Origin::Answer => "the host cancelled the call",
+        Origin::Result => "the host cancelled the call, which has run",
         Origin::Server => "the server cancelled its request",
     }
 }

@@ -6,15 +6,16 @@ use crate::audit::{By, Receipt, VerdictWord};
 use crate::behavior::HazardKind;
 use crate::gate::call::judge;
 use crate::gate::data::{effect::Effect, token::GuardrailToken};
+use crate::gate::held::wait::HostWait;
 use crate::gate::held::{
     Approval, Approved, AskRecord, Case, Held, Judged, Next, Verdict, context::Context, entries, out::Out, replies,
 };
 use crate::gate::server::catalog::ToolLookup;
 use crate::gate::server::flight::{Flight, Flights, Wanted};
-use crate::gate::waiting::{Waiting, tasks::Progress};
+use crate::gate::waiting::{Waiting, answer::end_task, tasks::Progress};
 use crate::policy::{Decision, Recent};
 use crate::signing::verdict::Consent;
-use crate::wire::{Id, Line, Origin};
+use crate::wire::{Call, Id, Line, Meta, Origin, rename};
 
 pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
     let (server, now) = (&out.heading.server, out.now.wall);
@@ -70,7 +71,7 @@ pub(super) fn record(held: &Held, approval: &Approval, receipt: &Receipt, out: &
 
 /// Sends the call to the server, and remembers what its answer will be for.
 pub(super) fn send(
-    token: GuardrailToken,
+    (token, follows_progress): (GuardrailToken, bool),
     held: Held,
     approval: Approval,
     flights: &mut Flights,
@@ -82,7 +83,9 @@ pub(super) fn send(
     // The server's own count goes on above the heartbeats, and may begin with 0.
     let heartbeats = held.wait.heartbeat.filter(|beat| beat.sent > 0).map(|beat| beat.sent + 1);
     let is_renamed = !held.wait.later.is_empty() || held.wait.task.is_some();
-    let reported = progress_token.zip(heartbeats.or(is_renamed.then_some(0)));
+    // Where a rule may ask about the answer, more heartbeats may follow it.
+    let is_followed = is_renamed || follows_progress;
+    let reported = progress_token.zip(heartbeats.or(is_followed.then_some(0)));
     let call = held.call;
     match call.origin() {
         Origin::Host => {}
@@ -92,6 +95,7 @@ pub(super) fn send(
             flights.resume(out.now, call.id());
             return out.push(Effect::Forward(token, call));
         }
+        Origin::Result => return release(token, (call, held.wait), waiting, out),
     }
     if let Some(task) = &held.wait.task {
         waiting.advance(task, Progress::Runs(call.id().clone()), out.now.wall);
@@ -110,6 +114,10 @@ pub(super) fn send(
         badge: judged.behavior.badge(),
         identity: judged.behavior.identity,
         described: judged.described,
+        meta: Meta { span: None, ..call.meta().clone() },
+        opened: held.wait.opened,
+        responses: call.input_responses_text().map(str::to_owned),
+        reached: 0,
         modern: call.is_modern(),
         wanted: Wanted::Yes,
         by: verdict.by,
@@ -121,6 +129,24 @@ pub(super) fn send(
     };
     flights.insert(call.id().clone(), flight);
     out.push(Effect::Forward(token, call));
+}
+
+/// Gives the host a held answer: under the request that it waits for now, or by its task.
+fn release(token: GuardrailToken, (call, wait): (Box<Call>, HostWait), waiting: &mut Waiting, out: &mut Out) {
+    let open = wait.later.last().map(|later| later.id.clone());
+    if wait.task.is_none() && open.is_none() {
+        return out.push(Effect::Forward(token, call));
+    }
+    let id = open.unwrap_or_else(|| call.id().clone());
+    let line = token.redeem(&out.heading.session, *call).ok().map(Line::new);
+    let lost = || replies::answer_lost(&id, "it cannot be passed under the id of the request that waits for it");
+    match (wait.task, line) {
+        (Some(task), line) => end_task(waiting, &task, line.unwrap_or_else(lost), out.now.wall),
+        (None, line) => {
+            let renamed = line.and_then(|line| rename::with_id(&line, &id));
+            out.push(Effect::WriteToHost(renamed.unwrap_or_else(lost)));
+        }
+    }
 }
 
 /// An approved call that had to wait may run now, if its turn has come and nothing has changed since.

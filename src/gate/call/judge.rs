@@ -239,6 +239,9 @@ pub(in crate::gate) fn judgement(
 ) -> Judged {
     let judge_at = |described: Option<Arc<Described>>, now| {
         let context = Context { now, ..context };
+        if call.origin() == Origin::Result {
+            return judgement::of_answer(call, seen, context);
+        }
         let requests = call.questions().map(|question| judge_request(call, question, context, seen));
         requests.reduce(stricter).unwrap_or_else(|| judge_call(call, described, context, seen))
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::behavior::hazards::reading;
 use crate::behavior::shape::{self, New};
 use crate::behavior::{
     Agreement, Behavior, Hazard, HazardKind, Mutability, OutputDomain, Source, agreed::What, conclude::CallBehavior,
@@ -12,13 +13,15 @@ use crate::behavior::{
 use crate::capability::schema::{Fits, Violation};
 use crate::gate::data::facts::{Approver, Findings, Look, May, Opinion};
 use crate::gate::held::{Judged, Seen, context::Context, retry, retry::Retry};
-use crate::gate::server::described::Described;
+use crate::gate::server::{described::Described, flight::AnswerOf};
 use crate::mcp::Revision;
 use crate::mcp::request::{self, Carries, Standing, unknown_meta};
 use crate::policy::decide::{self, Near};
-use crate::policy::fit::{counted, paths_wanted};
+use crate::policy::fit::{counted, is_about_results, paths_wanted};
+use crate::policy::result::{Read, ResultAct, ResultTest};
 use crate::policy::{
-    Decision, Policy, Question, Recent, Roots, Ruling, rate::Counted, rule::FirstUse, scope::Admission, under::Paths,
+    Decision, Policy, Question, Recent, Roots, Rule, Ruling, rate::Counted, rule::FirstUse, scope::Admission,
+    under::Paths,
 };
 use crate::wire::{Call, Origin};
 
@@ -60,23 +63,50 @@ pub(super) fn by_method(
         ruling = Ruling::of(Decision::Ask, reason);
     }
     let near = near(&context.rules.policy, &question, &roots, &ruling);
+    let effect = effect(&behavior, call.origin()).to_owned();
+    Judged { target: about.map(Arc::from), wanted, near, ..Judged::of(behavior, ruling, effect) }
+}
+
+/// Judges a held answer by the rules about answers as they are now.
+pub(super) fn of_answer(call: &Call, seen: &Seen, context: Context<'_>) -> Judged {
+    let read = &Read::of(call.line().content());
+    let of = seen.answer.as_deref();
+    let met = of.into_iter().flat_map(|of| {
+        // What a rule asked about may have been redacted by another: the rule still asks.
+        let asks = |rule: &Rule, test: &ResultTest| test.act == ResultAct::Ask && rule.id == of.asked_by;
+        rules_about(of, context).filter(move |(rule, test)| asks(rule, test) || test.holds(read))
+    });
+    let ruling = match met.max_by_key(|(_, test)| test.act) {
+        Some((rule, test)) => {
+            let decision = if test.act == ResultAct::Ask { Decision::Ask } else { Decision::Deny };
+            let reason = format!("rule {} is about results with {}", rule.id, test.words());
+            Ruling { rule: Some(rule.id.clone()), ..Ruling::of(decision, reason) }
+        }
+        None if of.is_some() && context.rules.policy.allows_count => {
+            Ruling::of(Decision::Allow, "no rule asks about this result any more")
+        }
+        None => Ruling::of(Decision::Ask, "the rule that asked about this result cannot be read any more"),
+    };
+    let ticket = of.and_then(|of| of.ticket.as_deref()).map(|ticket| format!(" ({ticket})")).unwrap_or_default();
+    let effect = format!("passes on the result of {}{ticket}, which has run", call.name());
+    let unknown = Behavior::unknown();
+    let identity = of.and_then(|of| of.identity).unwrap_or(unknown.identity);
     Judged {
-        effect: effect(&behavior, call.origin()).to_owned(),
-        target: about.map(Arc::from),
-        danger: None,
-        explained: String::new(),
-        wanted,
-        awaits_look: false,
-        by_approver: None,
-        near,
-        described: None,
-        behavior,
-        ruling,
-        undeclared: Vec::new(),
-        violations: Vec::new(),
-        retry: Retry::Plain,
-        inside: None,
+        target: of.and_then(|of| of.target.clone()),
+        danger: reading::brought(call.line().content()).map(|brought| format!("the result has {brought}")),
+        ..Judged::of(Behavior { identity, ..unknown }, ruling, effect)
     }
+}
+
+/// The rules about results that are about an answer, whatever is in it.
+pub(in crate::gate) fn rules_about<'c>(
+    of: &'c AnswerOf,
+    context: Context<'c>,
+) -> impl Iterator<Item = (&'c Rule, &'c ResultTest)> {
+    let tool = of.identity.map(|identity| (&*of.tool, identity));
+    let is_about = move |rule: &&Rule| is_about_results(rule, &context.config.server, tool, context.now);
+    let rules = context.rules.policy.results.iter().filter(is_about);
+    rules.filter_map(|rule| Some((rule, rule.result.as_ref()?)))
 }
 
 /// The hazard of a request too large to be read, where a rule, a scope, a file's address or a call in it could decide.
@@ -105,10 +135,12 @@ fn effect(behavior: &Behavior, origin: Origin) -> &'static str {
         (_, OutputDomain::User, _) => "the server asks the host's user a question",
         (Origin::Host, OutputDomain::Content, Mutability::Pure) => "reads a resource or a prompt of the server",
         (Origin::Host, _, Mutability::Pure) => "reads from the server; no tool is called",
-        (Origin::Server | Origin::Answer, _, Mutability::Pure) => "the server reads from the host",
+        (Origin::Server | Origin::Answer | Origin::Result, _, Mutability::Pure) => "the server reads from the host",
         (Origin::Host, OutputDomain::Unknown, _) => "a request that is not a tool call: its effect is unknown",
         (Origin::Host, _, _) => "changes what the server keeps for this session; no tool is called",
-        (Origin::Server | Origin::Answer, _, _) => "a request from the server: what the host does with it is unknown",
+        (Origin::Server | Origin::Answer | Origin::Result, _, _) => {
+            "a request from the server: what the host does with it is unknown"
+        }
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Snapshot {
     /// The method of a request other than `tools/call`: foreign text. Its params are the arguments.
     #[serde(default)]
     pub method: Option<String>,
+    /// For a result that a rule asks about: the ticket of its call, if that has one. The result is the arguments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_of: Option<String>,
     /// The tool's name; for such a request its method.
     pub tool: String,
     /// The server's display name for the tool.

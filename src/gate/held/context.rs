@@ -87,14 +87,18 @@ impl<'a> Context<'a> {
     pub fn runs_after(&self, held: &Held) -> Option<&'a Held> {
         match (self.config.order, held.call.origin()) {
             (ForwardOrder::Sent, Origin::Host) => self.calls.before(held.number),
-            (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer) => None,
+            (ForwardOrder::Decided, _) | (ForwardOrder::Sent, Origin::Server | Origin::Answer | Origin::Result) => None,
         }
     }
 
     /// What became of the same call before, and whether it waits already under another ticket.
     pub fn past(&self, held: &Held) -> Past {
+        if held.call.origin() == Origin::Result {
+            return Past::default();
+        }
         let is_same = |other: &Held| {
             other.number < held.number
+                && other.call.origin() != Origin::Result
                 && other.call.name() == held.call.name()
                 && other.call.arguments_text() == held.call.arguments_text()
         };

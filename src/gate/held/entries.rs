@@ -30,6 +30,10 @@ fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry
         entry.ruling = Some(judged.ruling.decision);
     }
     add_request(&mut entry, &held.call);
+    if let Some(answer) = &held.seen.answer {
+        entry.target.clone_from(&answer.target);
+        entry.add("result_of", answer.ticket.as_deref());
+    }
     entry
 }
 

@@ -21,7 +21,7 @@ impl Out {
         self.wake_by(at);
         let direction = match from {
             Origin::Host => Direction::ToServer,
-            Origin::Server | Origin::Answer => Direction::ToHost,
+            Origin::Server | Origin::Answer | Origin::Result => Direction::ToHost,
         };
         let (kind, what) = match form {
             Form::Request => (ActivityKind::Request, method),

@@ -21,7 +21,7 @@ use crate::gate::data::event::{Now, Operator};
 use crate::gate::data::facts::{Findings, Look, Opinion};
 use crate::gate::data::terms::GrantTerms;
 use crate::gate::held::{retry::Retry, wait::HostWait};
-use crate::gate::server::described::Described;
+use crate::gate::server::{described::Described, flight::AnswerOf};
 use crate::mcp::InSession;
 use crate::policy::{Ruling, decide::Near, scope::InScope};
 use crate::signing::{CardTerms, Grade, verdict::SignedVerdict};
@@ -424,9 +424,32 @@ pub struct Seen {
     pub found: Option<Findings>,
     /// What the approvers said; `None` while none was asked.
     pub opinions: Option<Vec<Opinion>>,
+    /// For a held answer: what it is to.
+    pub answer: Option<Box<AnswerOf>>,
 }
 
 impl Judged {
+    /// What is known of anything but a call.
+    pub fn of(behavior: Behavior, ruling: Ruling, effect: String) -> Self {
+        Self {
+            described: None,
+            behavior,
+            ruling,
+            undeclared: Vec::new(),
+            violations: Vec::new(),
+            retry: Retry::Plain,
+            danger: None,
+            explained: String::new(),
+            effect,
+            target: None,
+            wanted: Look::default(),
+            awaits_look: false,
+            by_approver: None,
+            near: Vec::new(),
+            inside: None,
+        }
+    }
+
     pub fn definition(&self) -> Option<Digest> {
         self.described.as_ref().map(|known| known.digest)
     }

@@ -188,7 +188,7 @@ impl Out {
     pub fn show_decision(&mut self, held: &Held, word: VerdictWord, verdict: &Verdict, judged: Option<&Judged>) {
         let to = match held.call.origin() {
             Origin::Host => Direction::ToServer,
-            Origin::Server | Origin::Answer => Direction::ToHost,
+            Origin::Server | Origin::Answer | Origin::Result => Direction::ToHost,
         };
         let latency_us = Some(self.now.mono.saturating_sub(held.arrived.mono));
         self.show(to, ActivityKind::Call, |one| {

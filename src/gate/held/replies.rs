@@ -20,7 +20,7 @@ const USER_REJECTED: i32 = -1;
 
 pub fn answer(call: &Call, reply: Line) -> Effect {
     match call.origin() {
-        Origin::Host | Origin::Answer => Effect::WriteToHost(reply),
+        Origin::Host | Origin::Answer | Origin::Result => Effect::WriteToHost(reply),
         Origin::Server => Effect::WriteToServer(OwnLine(reply)),
     }
 }
@@ -112,8 +112,11 @@ pub fn other_call(call: &Call, ticket: &str) -> Line {
     tool(call, &text)
 }
 
-/// A call whose host waits by a task was withdrawn; `id` does not matter.
-pub fn cancelled_task(id: &Id) -> Line {
+/// A call whose host waits by a task was withdrawn, or its result; `id` does not matter.
+pub fn cancelled_task(id: &Id, of: Origin) -> Line {
+    if of == Origin::Result {
+        return cancelled_running_task(id);
+    }
     reply::tool_error(id, "This call was withdrawn before mcp-approve passed it on. The tool was NOT executed.", false)
 }
 
@@ -230,12 +233,18 @@ pub fn withheld(id: &Id, flight: Option<&Flight>, why: &str) -> Line {
     }
 }
 
-pub fn result_withheld(id: &Id, flight: &Flight, rule: &str) -> Line {
+/// A rule withholds the answer to a request; `flight` is the call that it answers.
+pub fn result_withheld(id: &Id, flight: Option<&Flight>, rule: &str) -> Line {
+    let flight = flight.filter(|flight| flight.method.is_none());
+    let what = flight.map_or("The server HAS answered, and its answer", |_| "The tool HAS run, and its result");
     let text = format!(
-        "The tool HAS run, and its result was withheld by the rule {rule} of the policy in mcp-approve. What it did is not undone. \
+        "{what} was withheld by the rule {rule} of the policy in mcp-approve. What it did is not undone. \
          Calling again will not help; choose another way, or ask the user to change the rule."
     );
-    reply::tool_error(id, &text, flight.modern)
+    match flight {
+        Some(flight) => reply::tool_error(id, &text, flight.modern),
+        None => reply::error(Some(id), PERMISSION_DENIED, &text),
+    }
 }
 
 fn tool(call: &Call, text: &str) -> Line {
@@ -245,6 +254,9 @@ fn tool(call: &Call, text: &str) -> Line {
 /// The answer to a request other than a call; `None` for a call.
 fn request(call: &Call, text: &str) -> Option<Line> {
     let method = call.method()?;
+    if call.origin() == Origin::Result {
+        return Some(of_result(call, text));
+    }
     let text = text
         .replace("The tool was NOT executed", "The request was NOT passed on")
         .replace("the tool was NOT executed", "the request was NOT passed on")
@@ -264,6 +276,29 @@ fn request(call: &Call, text: &str) -> Option<Line> {
         None => reply::error(Some(call.id()), PERMISSION_DENIED, &text),
     })
 }
+
+/// What is said of a call, said of its result, which is held: the call has run.
+fn of_result(call: &Call, text: &str) -> Line {
+    let text = text
+        .replace("The tool was NOT executed and nothing changed", RAN)
+        .replace("The tool was NOT executed", RAN)
+        .replace("the tool was NOT executed", "the tool HAS run, and its result was NOT passed on")
+        .replace("did NOT execute the tool", "did NOT pass on the result of the tool, which HAS run")
+        .replace("before it ran", "before it was passed on")
+        .replace("before this call reached it", "meanwhile");
+    let text = format!("{text} What it did is not undone, and calling again runs it again.");
+    match call.answer_to() {
+        Some(AnswerTo::Call) => reply::tool_error(call.id(), &text, call.is_modern()),
+        Some(AnswerTo::Request) | None => {
+            let text = text
+                .replace("The tool HAS run", "The server HAS answered")
+                .replace("the tool HAS run", "the server HAS answered");
+            reply::error(Some(call.id()), PERMISSION_DENIED, &text)
+        }
+    }
+}
+
+const RAN: &str = "The tool HAS run, and its result was NOT passed on";
 
 /// A denial; its `_meta` tells programs whether an authorization can still follow.
 fn denied(call: &Call, remediation: Remediation, text: &str) -> Line {

@@ -31,6 +31,7 @@ struct ByOrigin {
     host: BTreeMap<Id, u64>,
     server: BTreeMap<Id, u64>,
     answer: BTreeMap<Id, u64>,
+    result: BTreeMap<Id, u64>,
 }
 
 impl ByOrigin {
@@ -39,6 +40,7 @@ impl ByOrigin {
             Origin::Host => &self.host,
             Origin::Server => &self.server,
             Origin::Answer => &self.answer,
+            Origin::Result => &self.result,
         }
     }
 
@@ -47,6 +49,7 @@ impl ByOrigin {
             Origin::Host => &mut self.host,
             Origin::Server => &mut self.server,
             Origin::Answer => &mut self.answer,
+            Origin::Result => &mut self.result,
         }
     }
 }
@@ -124,9 +127,9 @@ impl Calls {
         self.by_origin(Origin::Host, id)
     }
 
-    /// The number of what the host waits for under an id: its own request, or the answer to it.
+    /// The number of what the host waits for under an id: its own request, or an answer to it.
     pub fn by_host_id(&self, id: &Id) -> Option<u64> {
-        self.by_id(id).or_else(|| self.by_origin(Origin::Answer, id))
+        [Origin::Host, Origin::Answer, Origin::Result].into_iter().find_map(|origin| self.by_origin(origin, id))
     }
 
     /// The number behind a request id of one side's.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::gate::server::flight::Later;
 use crate::mcp::Revision;
-use crate::wire::{Call, Digest, Origin};
+use crate::wire::{Call, Digest, Origin, call::AnswerTo};
 
 /// How often one call is answered with a state: hosts follow ten answers, and the server may need some of its own.
 pub const MOST: u64 = 8;
@@ -36,6 +36,8 @@ pub struct HostWait {
     pub task: Option<Arc<str>>,
     /// What every later request must repeat, if the operator has edited the call since.
     pub repeated: Option<Digest>,
+    /// The answers to the server's questions that the first request brought, where the call is not held any more.
+    pub responses: Option<String>,
 }
 
 impl HostWait {
@@ -47,9 +49,12 @@ impl HostWait {
 
 /// Whether a host can wait for this call in several requests.
 pub fn are_possible(call: &Call) -> bool {
-    call.origin() == Origin::Host
-        && call.method().is_none()
-        && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.word())
+    let is_of_call = match call.origin() {
+        Origin::Host => call.method().is_none(),
+        Origin::Result => call.answer_to() == Some(AnswerTo::Call),
+        Origin::Server | Origin::Answer => false,
+    };
+    is_of_call && call.meta().protocol_version.as_deref() == Some(Revision::V2026_07_28.word())
 }
 
 /// A state for one wait: `secret` makes it impossible to guess.

@@ -1,18 +1,18 @@
 //! Answers of the server: to calls, which are recorded, and to everything else that the host asked. Where tools are hidden, a
-//! page of the list is cut once read. And the rules about answers: what the host gets instead is recorded, with both digests.
+//! page of the list is cut once read.
 
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 
-use crate::audit::{By, Entry, Kind, Outcome};
+use crate::audit::{Entry, Kind, Outcome};
 use crate::behavior::hazards::reading;
 use crate::capability::schema::Fits;
 use crate::gate::config::Config;
 use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::report::{ActivityKind, Direction};
+use crate::gate::held::out::Out;
 use crate::gate::held::replies::{self, answer_lost};
-use crate::gate::held::{context::Context, out::Out};
 use crate::gate::lines::requests::{drop_odd, embeds, names_a_method};
 use crate::gate::server::discovery::{DEFINITION, Discovery, Shown};
 use crate::gate::server::flight::{Flight, Flights, Later, Wanted};
@@ -22,8 +22,6 @@ use crate::gate::waiting::Waiting;
 use crate::gate::waiting::answer::{answer_flight, cancel_task, end_task};
 use crate::gate::waiting::tasks::{DAY, Progress};
 use crate::mcp::{Answer, lifecycle, tool};
-use crate::policy::result::{Read, ResultAct, ResultTest};
-use crate::policy::{Rule, fit::is_about_results};
 use crate::wire::reply::{self, INTERNAL};
 use crate::wire::{Call, Digest, Gist, Id, Line, Origin, call::AnswerTo, digest::StreamDigest, inputs, rename, task};
 
@@ -82,16 +80,7 @@ pub(in crate::gate) fn pass(
     flights: &mut Flights,
     out: &mut Out,
 ) -> Relay {
-    let flight = flights.land(id);
-    match &flight {
-        Some(flight) if flight.wanted == Wanted::Yes => landed(flight, &line, failed, flights, out),
-        Some(_) | None => {
-            if let Some(brought) = reading::brought(line.content()) {
-                flights.reading = Some(format!("after an answer of the server that has {brought}"));
-            }
-            out.passes((Origin::Server, Form::Response, ""), &line);
-        }
-    }
+    let flight = land(&line, id, failed, flights, out);
     match flight.as_ref().and_then(|flight| flight.later.last()) {
         None => instead.map_or_else(|| Relay::AsItIs(line), Relay::Instead),
         Some(Later { id, .. }) => Relay::Instead(
@@ -99,6 +88,27 @@ pub(in crate::gate) fn pass(
                 .unwrap_or_else(|| answer_lost(id, "its id is unknown")),
         ),
     }
+}
+
+/// The answer to a request has come: it is recorded or counted, and what it answers is removed.
+pub(in crate::gate) fn land(
+    line: &Line,
+    id: &Id,
+    failed: bool,
+    flights: &mut Flights,
+    out: &mut Out,
+) -> Option<Box<Flight>> {
+    let flight = flights.land(id);
+    match &flight {
+        Some(flight) if flight.wanted == Wanted::Yes => landed(flight, line, failed, flights, out),
+        Some(_) | None => {
+            if let Some(brought) = reading::brought(line.content()) {
+                flights.reading = Some(format!("after an answer of the server that has {brought}"));
+            }
+            out.passes((Origin::Server, Form::Response, ""), line);
+        }
+    }
+    flight
 }
 
 /// The server answers a call whose host was given a task for it.
@@ -175,7 +185,7 @@ pub(in crate::gate) fn hold_inside(
 ) -> Option<Box<Call>> {
     let id = call.id().clone();
     let Some(flight) = flights.land(&id) else {
-        host.plain_ids.remove(&id);
+        host.plain.remove(&id);
         out.passes((Origin::Server, Form::Response, ""), call.line());
         return Some(call);
     };
@@ -218,7 +228,7 @@ pub(in crate::gate) fn withheld(
         host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed: true }, b"");
     }
     let flight = flights.land(id);
-    let is_plain = host.plain_ids.remove(id);
+    let is_plain = host.plain.remove(id).is_some();
     if is_plain && catalog.awaits(id) {
         catalog.host_cancels(id);
     }
@@ -402,52 +412,4 @@ fn says_more(content: &[u8]) -> bool {
         LazyLock::new(|| [Finder::new(b"\"isError\""), Finder::new(b"\"resultType\"")]);
     let head = content.get(..64 << 10).unwrap_or(content);
     TELLING.iter().any(|word| word.find(head).is_some())
-}
-
-pub(in crate::gate) struct Instead {
-    pub reply: Line,
-    pub entry: Entry,
-}
-
-/// What the host gets instead of an answer to the call of this id; `None` where no rule is about it.
-pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Option<Instead> {
-    let flight = waits(id, context)?;
-    let mut about = about(flight, context).peekable();
-    about.peek()?;
-    let read = Read::of(line.content());
-    let met: Vec<(&Rule, &ResultTest)> = about.filter(|(_, test)| test.holds(&read)).collect();
-    let (rule, strictest) = met.iter().max_by_key(|(_, test)| test.act)?;
-    let tests: Vec<&ResultTest> = met.iter().map(|(_, test)| *test).collect();
-    let redacted = if strictest.act == ResultAct::Redact { read.redacted(&tests) } else { None };
-    let (word, reply) = match redacted {
-        Some(result) => (ResultAct::Redact, reply::result_of(id, &result)),
-        None => (ResultAct::Deny, replies::result_withheld(id, flight, &rule.id)),
-    };
-    let mut entry = context.out.entry(Kind::ResultDecision);
-    entry.ticket = Some(Arc::clone(&flight.ticket));
-    entry.tool = Some(Arc::clone(&flight.tool));
-    entry.target.clone_from(&flight.target);
-    entry.digest = Some(flight.digest);
-    entry.by = Some(By::Rule);
-    entry.rule = Some(rule.id.clone());
-    let entry = entry.with("result", word.word()).with("found", strictest.words());
-    let entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
-    Some(Instead { entry: entry.with("sent", reply.digest()), reply })
-}
-
-/// Whether the answer to the call of this id has to be read whole before the host may get it.
-pub(in crate::gate) fn is_about(id: &Id, context: Context<'_>) -> bool {
-    waits(id, context).is_some_and(|flight| about(flight, context).next().is_some())
-}
-
-fn waits<'c>(id: &Id, context: Context<'c>) -> Option<&'c Flight> {
-    let flight = context.flights.get(id).filter(|_| !context.rules.policy.results.is_empty())?;
-    (flight.wanted == Wanted::Yes && flight.method.is_none()).then_some(flight)
-}
-
-fn about<'c>(flight: &'c Flight, context: Context<'c>) -> impl Iterator<Item = (&'c Rule, &'c ResultTest)> {
-    let of = (context.config.server.as_ref(), flight.tool.as_ref());
-    let is_about = move |rule: &&Rule| is_about_results(rule, of, flight.identity, context.now);
-    let rules = context.rules.policy.results.iter().filter(is_about);
-    rules.filter_map(|rule| Some((rule, rule.result.as_ref()?)))
 }

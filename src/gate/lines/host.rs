@@ -1,7 +1,7 @@
 //! What a line of the host can be, and what follows from it: a call is held where the session and the scope allow it and
 //! denied at once where they do not, other lines pass, and what is none of these is refused.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::audit::{By, Kind, VerdictWord};
@@ -13,14 +13,15 @@ use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::deadline::FIRST_HEARTBEAT;
 use crate::gate::held::wait::{self, Heartbeat, HostWait};
 use crate::gate::held::{
-    Approved, AskRecord, Describing, Held, Next, Opening, Seen, StageKind as _, Withdrawal, context::Context, entries,
-    out::Out, replies, table::Calls, target,
+    Approved, AskRecord, Describing, Held, Next, Opening, Seen, Stage, StageKind as _, Withdrawal, context::Context,
+    entries, out::Out, replies, table::Calls, target,
 };
 use crate::gate::lines::requests::{holds, restricts};
 use crate::gate::lines::{answer, search};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::discovery::{ListChange, SEARCH};
-use crate::gate::state::{Forms, Host, HostRecord, WrapperEnd, passed::Form};
+use crate::gate::server::flight::AnswerOf;
+use crate::gate::state::{Forms, Host, HostRecord, PLAIN, WrapperEnd, passed::Form};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::come_back::{self, ComeBack, longest_wait, request_ends};
 use crate::gate::waiting::question::{self, record_ineffective_answer};
@@ -29,9 +30,6 @@ use crate::mcp::{InSession, Revision, lifecycle, request};
 use crate::policy::scope::{Asks, Outside};
 use crate::wire::message::{self, Sorted};
 use crate::wire::{Call, Gist, Id, Line, Origin, Plain, Refusal, rename, reply};
-
-/// How many unanswered requests of the host are remembered by their ids.
-const PLAIN_IDS: usize = 65_536;
 
 #[derive(Debug)]
 enum HostLine {
@@ -90,7 +88,7 @@ impl Gate {
             HostLine::Task(request, id, method) => self.on_task_request(request, &id, &method),
             HostLine::Request(plain, id, method, request) => {
                 request.iter().for_each(|request| self.record_single(request));
-                let line = (&plain, &id, method.as_str());
+                let line = (&plain, &id, method.as_str(), request.as_deref());
                 note_request(line, &mut self.host, &mut self.catalog, &mut self.out);
                 self.out.push(Effect::Relay(Passing::ToServer(plain)));
             }
@@ -196,7 +194,8 @@ impl Gate {
             TaskStep::Refuse(refusal) => self.out.refuse_line(&refusal, request.line()),
             TaskStep::Wait(task) => requests::wait(&mut self.waiting, &task, request, id, &mut self.out),
             TaskStep::CancelHeld(task, number) => {
-                let answer = requests::cancel(&mut self.waiting, &task, id, self.out.now.wall);
+                let held = self.calls.get::<Stage>(number).map_or(Origin::Host, |(held, _)| held.call.origin());
+                let answer = requests::cancel(&mut self.waiting, &task, (id, held), self.out.now.wall);
                 self.withdraw(number, Withdrawal::Cancelled);
                 self.out.extend(answer.map(Effect::WriteToHost));
             }
@@ -207,9 +206,9 @@ impl Gate {
                 self.out.push(Effect::WriteToHost(crate::wire::task::taken(id)));
             }
             TaskStep::Pass(ours, theirs) => {
-                let (calls, flights, plain_ids) = (&self.calls, &self.flights, &self.host.plain_ids);
+                let (calls, flights, plain) = (&self.calls, &self.flights, &self.host.plain);
                 let is_owed =
-                    |id: &Id| plain_ids.contains(id) || flights.contains(id) || calls.by_host_id(id).is_some();
+                    |id: &Id| plain.contains_key(id) || flights.contains(id) || calls.by_host_id(id).is_some();
                 match requests::renamed(&mut self.waiting, (&ours, &theirs), &request, id, is_owed) {
                     Ok(plain) => {
                         let sorted = sort_plain(plain, self.context(), &self.waiting);
@@ -241,7 +240,7 @@ impl Gate {
     fn on_notification(&mut self, plain: Plain, method: &str, cancels: Option<Id>) {
         if let Some(id) = cancels {
             self.waiting.tasks.forget(&id);
-            forget_request(&id, &mut self.host.plain_ids, &mut self.catalog);
+            forget_request(&id, &mut self.host.plain, &mut self.catalog);
             answer::cancelled_in_flight(&id, &mut self.flights, &mut self.waiting, &mut self.out);
         }
         learn_host(&plain, method, &mut self.host, &mut self.out);
@@ -315,7 +314,7 @@ fn hold(
     let mut held = Held {
         number,
         ticket: out.ticket(number).into(),
-        deadline: now.saturating_add(waiting.limits.approval).min(longest_wait(waiting, host, &call, now)),
+        deadline: now.saturating_add(waiting.limits.approval),
         call,
         arrived: out.now,
         asked: AskRecord::NotAsked,
@@ -330,6 +329,7 @@ fn hold(
         signed: Vec::new(),
         challenges: 0,
     };
+    held.deadline = held.deadline.min(longest_wait(waiting, host, &held));
     held.wait.ends = request_ends(waiting, host, &held);
     match session {
         Some(session) => Next::Describe(held, Describing { session, before: None }),
@@ -371,7 +371,7 @@ fn deny(call: &Call, not_held: NotHeld, calls: &mut Calls, out: &mut Out) {
 fn sort(line: Line, context: Context<'_>, waiting: &Waiting) -> HostLine {
     match message::sort(line) {
         Sorted::Call(call) => {
-            if is_live(context, waiting, call.id()) || context.host.plain_ids.contains(call.id()) {
+            if is_live(context, waiting, call.id()) || context.host.plain.contains_key(call.id()) {
                 return HostLine::Refused(duplicate(call.id().clone()), call.into_line());
             }
             let is_legal = context.host.lifecycle.call(&call).is_ok();
@@ -484,7 +484,12 @@ fn is_request(context: Context<'_>, method: &str, notification: &Plain) -> bool 
 }
 
 /// A request passes: its answer is expected.
-fn note_request((plain, id, method): (&Plain, &Id, &str), host: &mut Host, catalog: &mut Catalog, out: &mut Out) {
+fn note_request(
+    (plain, id, method, request): (&Plain, &Id, &str, Option<&Call>),
+    host: &mut Host,
+    catalog: &mut Catalog,
+    out: &mut Out,
+) {
     if method == "tools/list" {
         catalog.host_asks(id, !has_cursor(plain.line().content()));
     }
@@ -492,15 +497,18 @@ fn note_request((plain, id, method): (&Plain, &Id, &str), host: &mut Host, catal
     if matches!(method, "initialize" | "server/discover") {
         host.introduction = Some(id.clone());
     }
-    if host.plain_ids.len() < PLAIN_IDS {
-        host.plain_ids.insert(id.clone());
+    if host.plain.len() < PLAIN {
+        let answer = AnswerOf::request(method, request, out.now.mono);
+        // Of two requests under one id, the one whose answer rules can be about counts.
+        let known = host.plain.entry(id.clone()).or_default();
+        *known = known.take().or(answer);
     }
     out.passes((Origin::Host, Form::Request, method), plain.line());
 }
 
 /// A notification that cancels a request passes: no answer to that is expected any more.
-fn forget_request(id: &Id, plain_ids: &mut BTreeSet<Id>, catalog: &mut Catalog) {
-    plain_ids.remove(id);
+fn forget_request(id: &Id, plain: &mut BTreeMap<Id, Option<AnswerOf>>, catalog: &mut Catalog) {
+    plain.remove(id);
     if catalog.cuts_pages() {
         catalog.host_cancels(id);
     }

@@ -3,5 +3,6 @@
 pub mod answer;
 pub mod host;
 pub mod requests;
+pub mod results;
 pub mod search;
 pub mod server;

@@ -134,7 +134,7 @@ fn answered(id: &Id, context: Context<'_>) -> Option<(AnswerTo, bool)> {
         return (flight.wanted == Wanted::Yes).then_some((to, flight.modern));
     }
     let is_ours = catalog.is_ours(id) || catalog.awaits(id) || host.introduction.as_ref() == Some(id);
-    (!is_ours && host.plain_ids.contains(id)).then_some((AnswerTo::Request, false))
+    (!is_ours && host.plain.contains_key(id)).then_some((AnswerTo::Request, false))
 }
 
 /// Whether a request other than a call must be held: it is not allowed, it carries a call, or a rule counts it.

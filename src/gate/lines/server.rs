@@ -6,6 +6,7 @@ use crate::gate::data::effect::Effect;
 use crate::gate::held::{Withdrawal, context::Context, out::Out};
 use crate::gate::lines::answer::{self, Relay};
 use crate::gate::lines::requests::{self, Screened, restricts};
+use crate::gate::lines::results::{self, Ruled};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::flight::{Flights, Progress, Wanted};
 use crate::gate::state::{Answered, Ends, Host, ListOutcome, passed::Form};
@@ -55,7 +56,7 @@ impl Gate {
         const LIST: usize = 64 << 20;
         const CHECKED: usize = 1 << 20;
         let is_held = !self.calls.is_empty() || self.flights.has_later() || !self.waiting.tasks.is_empty();
-        let is_ruled = !self.rules.policy.results.is_empty() && !self.flights.is_empty();
+        let is_ruled = results::may_come(self.context());
         if self.catalog.is_listening() || is_held || self.rules.restricts_methods || is_ruled {
             LIST
         } else if self.host.lifecycle.is_pending() || self.flights.wants_whole_answers() {
@@ -71,10 +72,24 @@ impl Gate {
         let sorted = sort(&gist, self.context(), &self.waiting);
         let opens = matches!(&sorted, FromServer::Answer(id) if self.host.introduction.as_ref() == Some(id));
         if let FromServer::Answer(id) | FromServer::ForTask(id) = &sorted
-            && let Some(instead) = answer::ruled(&line, id, self.context())
+            && let Some(ruled) = results::ruled(&line, id, self.context())
         {
-            self.out.record(instead.entry);
-            return self.answer_instead((line, instead.reply), id, is_error(&gist), &sorted);
+            return match ruled {
+                Ruled::Instead(entry, reply) => {
+                    self.out.record(entry);
+                    self.answer_instead((line, reply), id, is_error(&gist), &sorted);
+                }
+                Ruled::Asks(entry, asked) => {
+                    if let Some(entry) = entry {
+                        self.out.record(entry);
+                    }
+                    self.note_answer(id, is_error(&gist), line.content(), &sorted);
+                    let (number, host) = (self.calls.next_number(), &self.host);
+                    let (flights, waiting) = (&mut self.flights, &mut self.waiting);
+                    let next = results::hold((number, *asked), (&line, &gist), host, flights, waiting, &mut self.out);
+                    self.drive(next);
+                }
+            };
         }
         let Some((line, relay)) = self.let_through(line, &gist, &sorted) else { return };
         if let Gist::Response { id, failed } = &gist {
@@ -194,7 +209,7 @@ impl Gate {
         if self.host.lifecycle.is_pending() {
             self.host.lifecycle.on_server_line(&Gist::Response { id: id.clone(), failed }, content);
         }
-        let is_plain = self.host.plain_ids.remove(id);
+        let is_plain = self.host.plain.remove(id).is_some();
         let is_owed = is_plain || matches!(sorted, FromServer::OwnList(_)) || self.flights.contains(id);
         if is_owed && !failed {
             note_first_answer(&mut self.ends, &mut self.out);
@@ -250,7 +265,7 @@ impl Gate {
         if self.host.lifecycle.is_pending() {
             self.host.lifecycle.on_server_line(gist, b"");
         }
-        self.host.plain_ids.remove(id);
+        self.host.plain.remove(id);
         if is_cut {
             self.catalog.host_cancels(id);
             return answer::offer(Err(id.clone()), &self.config, &self.catalog, &mut self.discovery, &mut self.out);
@@ -287,10 +302,13 @@ fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> FromServer {
 /// Whether a host could take a line of the server's for the answer to a call that the server was never asked.
 fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let Context { calls, flights, host, catalog, .. } = context;
-    let is_strict = !calls.is_empty() || flights.has_later() || waiting.tasks.changes_answers() || catalog.cuts_pages();
+    // What a rule withholds must not reach the host in a second answer, or in a line that only a laxer reader takes for one.
+    let is_ruled = !context.rules.policy.results.is_empty();
+    let is_changed = flights.has_later() || waiting.tasks.changes_answers() || catalog.cuts_pages();
+    let is_strict = !calls.is_empty() || is_ruled || is_changed;
     match gist {
         Gist::Response { id, .. } => {
-            let is_owed = || flights.contains(id) || host.plain_ids.contains(id);
+            let is_owed = || flights.contains(id) || host.plain.contains_key(id);
             let is_held = || calls.by_id(id).is_some();
             catalog.is_ours(id) || waiting.forms.is_ours(id) || is_strict && (is_held() || !is_owed())
         }
@@ -311,7 +329,7 @@ fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
                 has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting)
             }
             // Requests may be inside an answer.
-            Gist::Response { id, .. } => context.rules.restricts_methods || answer::is_about(id, context),
+            Gist::Response { id, .. } => context.rules.restricts_methods || results::is_about(id, context),
             Gist::Unreadable => has_form || context.rules.restricts_methods,
         }
 }

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::audit::By;
+use crate::behavior::request::of_request;
 use crate::behavior::{Badge, Identity};
 use crate::gate::data::event::Now;
 use crate::gate::deadline::CONTINUE;
 use crate::gate::server::described::Described;
-use crate::mcp::Answer;
-use crate::wire::{Call, Digest, Id, Line, rename};
+use crate::mcp::{Answer, request};
+use crate::wire::{Call, Digest, Id, Line, Meta, rename};
 
 #[derive(Clone, Debug)]
 pub struct Flight {
@@ -25,6 +26,8 @@ pub struct Flight {
     pub badge: Badge,
     pub identity: Identity,
     pub described: Option<Arc<Described>>,
+    /// Of its first request.
+    pub meta: Meta,
     pub modern: bool,
     pub wanted: Wanted,
     pub by: By,
@@ -35,8 +38,73 @@ pub struct Flight {
     pub later: Vec<Later>,
     /// The task that its host was given: the answer goes there, and not to its request.
     pub task: Option<Arc<str>>,
+    /// Since when the open request waits (monotonic microseconds).
+    pub opened: u64,
+    /// The answers to the server's questions that the host sent with it.
+    pub responses: Option<String>,
+    /// The furthest progress that the host was told of, where it is followed.
+    pub reached: u32,
     /// Its progress token, and what is added to the server's progress: its host got heartbeats in whole numbers.
     pub reported: Option<(Id, u32)>,
+}
+
+/// A request whose answer rules about results can be about, and what they select it by.
+#[derive(Clone, Debug)]
+pub struct AnswerOf {
+    /// The tool; of another request its method.
+    pub tool: Arc<str>,
+    /// `None` for a task whose call we did not see: it may be any tool's.
+    pub identity: Option<Identity>,
+    pub ticket: Option<Arc<str>>,
+    pub target: Option<Arc<str>>,
+    pub gives: Gives,
+    pub meta: Meta,
+    /// Since when its host waits (monotonic microseconds).
+    pub since: u64,
+    /// The rule that asks, where it is held.
+    pub asked_by: String,
+}
+
+/// What an answer has in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gives {
+    Result,
+    /// How far a task is; a result once the task has ended.
+    TaskState,
+}
+
+impl Gives {
+    /// `None` where a method gives nothing that rules about results read: lists, and what only changes the session. What is not
+    /// known may give anything.
+    pub fn of(method: &str) -> Option<Self> {
+        const NOTHING: [&str; 10] = [
+            "logging/setLevel", "resources/list", "resources/templates/list", "resources/subscribe",
+            "resources/unsubscribe", "prompts/list", "subscriptions/listen", "tasks/list", "tasks/cancel",
+            "tasks/update",
+        ];
+        match method {
+            "tasks/get" => Some(Self::TaskState),
+            _ => (request::is_ruled(method) && !NOTHING.contains(&method)).then_some(Self::Result),
+        }
+    }
+}
+
+impl AnswerOf {
+    /// Of a request of the host's other than a call, which has this method.
+    pub fn request(method: &str, call: Option<&Call>, since: u64) -> Option<Self> {
+        let gives = Gives::of(method)?;
+        let params = call.and_then(|call| serde_json::from_str(call.arguments_text()).ok()).unwrap_or_default();
+        Some(Self {
+            tool: method.into(),
+            identity: (!method.starts_with("tasks/")).then(|| of_request(method, &params).identity),
+            ticket: None,
+            target: request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into()),
+            gives,
+            meta: call.map(|call| call.meta().clone()).unwrap_or_default(),
+            since,
+            asked_by: String::new(),
+        })
+    }
 }
 
 /// A request the host came back with.
@@ -48,6 +116,22 @@ pub struct Later {
 }
 
 impl Flight {
+    /// What rules about results select its answer by; `None` where it gives no result.
+    pub fn answered(&self) -> Option<AnswerOf> {
+        let gives = self.method.as_deref().map_or(Some(Gives::Result), Gives::of)?;
+        let is_task = self.method.as_deref().is_some_and(|method| method.starts_with("tasks/"));
+        Some(AnswerOf {
+            tool: Arc::clone(&self.tool),
+            identity: (!is_task).then_some(self.identity),
+            ticket: Some(Arc::clone(&self.ticket)),
+            target: self.target.clone(),
+            gives,
+            meta: self.meta.clone(),
+            since: self.opened,
+            asked_by: String::new(),
+        })
+    }
+
     /// The request under which its host waits for the answer; `id` is the one that the server knows.
     pub fn open_id<'a>(&'a self, id: &'a Id) -> &'a Id {
         self.later.last().map_or(id, |later| &later.id)
@@ -101,6 +185,8 @@ pub struct Continued {
     pub rule: Option<String>,
 }
 
+/// How many characters of what a request is about are kept.
+const TARGET: usize = 200;
 /// How many unfinished multi-round-trip calls are remembered.
 const CONTINUATIONS: usize = 64;
 /// How many calls may be without an answer: a server that never answers must not fill the memory. Some hundred bytes each.
@@ -185,6 +271,9 @@ impl Flights {
             return Progress::Drops;
         }
         let ours = flight.reported.as_ref().map_or(0, |(_, ours)| *ours);
+        // Rounded up; what is beyond any honest number leaves room for ours.
+        let told = (params.progress.max(0.0) + f64::from(ours)).ceil();
+        flight.reached = flight.reached.max(told.to_string().parse().unwrap_or(u32::MAX).min(u32::MAX / 2));
         if ours == 0 && flight.later.is_empty() {
             return Progress::Passes;
         }

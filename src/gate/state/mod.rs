@@ -3,12 +3,13 @@
 pub mod passed;
 pub mod roots;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use crate::audit::By;
+use crate::gate::server::flight::AnswerOf;
 use crate::gate::state::roots::DeclaredRoots;
 use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::{Policy, Recent};
@@ -65,14 +66,17 @@ pub enum WrapperEnd {
     Stops { why: String },
 }
 
+/// How many unanswered requests of the host are remembered by their ids.
+pub const PLAIN: usize = 65_536;
+
 /// What the host has said of itself, and its session with the server.
 #[derive(Debug, Default)]
 pub struct Host {
     /// Since when (monotonic microseconds) it sends nothing more.
     pub gone: Option<u64>,
     pub lifecycle: Lifecycle,
-    /// Its unanswered requests other than calls.
-    pub plain_ids: BTreeSet<Id>,
+    /// Its unanswered requests other than calls, with what rules about results select their answers by.
+    pub plain: BTreeMap<Id, Option<AnswerOf>>,
     /// The folders that it declared to the server.
     pub roots: DeclaredRoots,
     pub recorded: HostRecord,

@@ -112,7 +112,7 @@ impl Passed {
 pub fn side(origin: Origin) -> &'static str {
     match origin {
         Origin::Host => "host",
-        Origin::Server | Origin::Answer => "server",
+        Origin::Server | Origin::Answer | Origin::Result => "server",
     }
 }
 

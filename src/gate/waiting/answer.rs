@@ -34,7 +34,7 @@ pub(in crate::gate) fn answer(waiting: &mut Waiting, held: &Held, reply: Line, h
                 given.owed = Owed::Answer(reply);
             }
         }
-        (None, None, Origin::Host | Origin::Answer) => {
+        (None, None, Origin::Host | Origin::Answer | Origin::Result) => {
             let renamed = (!held.wait.later.is_empty()).then(|| rename::with_id(&reply, held.open_id())).flatten();
             out.push(Effect::WriteToHost(renamed.unwrap_or(reply)));
         }
@@ -53,7 +53,7 @@ pub(in crate::gate) fn answer_flight(waiting: &mut Waiting, flight: &Flight, rep
 /// No answer is due for a held call: its task is over, and a state of it no longer counts.
 pub(in crate::gate) fn leave_unanswered(waiting: &mut Waiting, held: &Held, now: i64) {
     if let Some(task) = &held.wait.task {
-        cancel_task(waiting, task, replies::cancelled_task(held.call.id()), now);
+        cancel_task(waiting, task, replies::cancelled_task(held.call.id(), held.call.origin()), now);
     }
     if let Some(state) = &held.wait.away {
         waiting.returns.take(state);

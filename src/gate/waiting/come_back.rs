@@ -22,12 +22,17 @@ fn held_per_request(waiting: &Waiting, host: &Host, call: &Call, has_token: bool
 }
 
 /// The last moment at which an answer reaches the host through all its requests for the call (monotonic microseconds).
-pub(in crate::gate) fn longest_wait(waiting: &Waiting, host: &Host, call: &Call, arrived: u64) -> u64 {
-    // A request of the server has no host that stops waiting for it.
-    let has_token = call.origin() == Origin::Host && call.meta().progress_token.is_some();
-    let requests = if wait::are_possible(call) { MOST + 1 } else { 1 };
+pub(in crate::gate) fn longest_wait(waiting: &Waiting, host: &Host, held: &Held) -> u64 {
+    let call = &held.call;
+    // A request of the server has no host that stops waiting for it. An answer's has waited for a while.
+    let (has_token, since, used) = match call.origin() {
+        Origin::Host => (call.meta().progress_token.is_some(), held.arrived.mono, 0),
+        Origin::Server | Origin::Answer => (false, held.arrived.mono, 0),
+        Origin::Result => (held.wait.heartbeat.is_some(), held.wait.opened, held.wait.later.len() as u64),
+    };
+    let requests = if wait::are_possible(call) { (MOST + 1).saturating_sub(used) } else { 1 };
     let hold = held_per_request(waiting, host, call, has_token).map_or(u64::MAX, |hold| hold.saturating_mul(requests));
-    arrived.saturating_add(hold)
+    since.saturating_add(hold)
 }
 
 /// When the open request is answered with a state; `None` where it waits until the call's deadline.
@@ -35,7 +40,9 @@ pub(in crate::gate) fn request_ends(waiting: &Waiting, host: &Host, held: &Held)
     if !held.wait.may_end(&held.call) {
         return None;
     }
-    let hold = held_per_request(waiting, host, &held.call, held.open_token().is_some())?;
+    let has_token =
+        held.open_token().is_some() && (held.call.origin() == Origin::Host || held.wait.heartbeat.is_some());
+    let hold = held_per_request(waiting, host, &held.call, has_token)?;
     let ends = held.wait.opened.saturating_add(hold);
     (ends < held.deadline).then_some(ends)
 }
@@ -72,7 +79,7 @@ pub(in crate::gate) fn end_request(
         owed: Owed::Wait(number),
         form,
         repeated: *held.wait.repeated.get_or_insert_with(|| held.call.repeated()),
-        responses: held.call.input_responses_text().map(str::to_owned),
+        responses: held.wait.responses.clone().or_else(|| held.call.input_responses_text().map(str::to_owned)),
         client: held.call.meta().client.clone(),
     };
     waiting.returns.give(state, until, given);

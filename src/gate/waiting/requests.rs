@@ -12,7 +12,7 @@ use crate::mcp::Answer;
 use crate::wire::message::{self, Sorted};
 use crate::wire::reply::{self, INTERNAL, INVALID_PARAMS, INVALID_REQUEST, NO_METHOD};
 use crate::wire::task::{self, End, Form};
-use crate::wire::{Gist, Id, Line, Plain, Refusal, rename};
+use crate::wire::{Gist, Id, Line, Origin, Plain, Refusal, rename};
 
 #[derive(Debug)]
 pub(in crate::gate) enum TaskStep {
@@ -104,9 +104,9 @@ pub(in crate::gate) fn wait(waiting: &mut Waiting, task: &str, request: Plain, i
     }
 }
 
-/// Cancels the task of a held call for its host, and returns the answer to the request for that.
-pub(in crate::gate) fn cancel(waiting: &mut Waiting, task: &str, id: &Id, now: i64) -> Option<Line> {
-    cancel_task(waiting, task, replies::cancelled_task(id), now);
+/// Cancels the task of a held call, or of its held result, for its host, and returns the answer to the request for that.
+pub(in crate::gate) fn cancel(waiting: &mut Waiting, task: &str, (id, held): (&Id, Origin), now: i64) -> Option<Line> {
+    cancel_task(waiting, task, replies::cancelled_task(id, held), now);
     let given = waiting.tasks.get(task)?;
     Some(match given.form {
         Form::Core => given.view(task, "", |view| task::state(id, view, None)),

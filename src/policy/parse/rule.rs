@@ -63,10 +63,13 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
     let result = table.get("result").map(|value| condition::findings(reading, value));
     let decision = table.get("decision").map(|value| match &result {
         None => reading.word(value, "decision", Decision::WORDS),
-        Some(_) => reading.word(value, "decision", ResultAct::WORDS).map(|_| Decision::Deny),
+        Some(_) => reading.word(value, "decision", ResultAct::WORDS).map(|act| match act {
+            ResultAct::Ask => Decision::Ask,
+            ResultAct::Redact | ResultAct::Deny => Decision::Deny,
+        }),
     });
     if decision.is_none() {
-        let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"; of a result \"redact\" or \"deny\"";
+        let hint = "add `decision = \"allow\"`, \"ask\" or \"deny\"; of a result \"redact\", \"ask\" or \"deny\"";
         reading.problem(at.clone(), "a rule without a decision", hint);
     }
     let mut rule = Rule {
