@@ -1,6 +1,7 @@
 //! Transcripts of the gate: what came in, what must go out. Read them as stories.
 
 mod after_reading;
+mod asked_results;
 mod confirmed;
 mod consulted;
 mod described;
@@ -12,7 +13,6 @@ mod grant_limits;
 mod granted;
 mod methods;
 mod proven;
-mod asked_results;
 mod results;
 mod round_trips;
 mod scoped;
@@ -20,6 +20,7 @@ mod sessions;
 mod signed;
 mod slices;
 mod tasks;
+mod told;
 mod touched;
 mod turns;
 

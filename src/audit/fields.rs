@@ -79,6 +79,11 @@ words! {
         Reason = "reason",
         /// Who asked within the host: agent, sub-agent, user.
         Agent = "agent",
+        /// What a call belongs to, as its host says.
+        Context = "context",
+        Trace = "trace",
+        /// The prompt that several calls answer.
+        Turn = "turn",
     }
 }
 
@@ -134,9 +139,11 @@ struct CountedDetail<'a> {
     lines: Option<u64>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct CallerDetail {
     caller: Option<Value>,
+    traceparent: Option<String>,
 }
 
 /// Who decided, and why, as details tell.
@@ -280,6 +287,7 @@ impl Fields<'_> {
             Field::Operator => self.why().operator,
             Field::Reason => self.why().reason,
             Field::Agent => self.agent().map(Cow::Owned),
+            Field::Context | Field::Trace | Field::Turn => self.belongs_to(field).map(Cow::Owned),
             _ => self.named(field.word()).map(Cow::Borrowed),
         }
     }
@@ -290,6 +298,14 @@ impl Fields<'_> {
         let named = ["agent", "sub-agent", "user"].map(|word| caller.get(word).and_then(Value::as_str));
         let named: Vec<&str> = named.into_iter().flatten().collect();
         (!named.is_empty()).then(|| named.join("/"))
+    }
+
+    /// The trace is also that of a `traceparent`.
+    fn belongs_to(&self, field: Field) -> Option<String> {
+        let CallerDetail { caller, traceparent } = self.detail()?;
+        let said = caller.as_ref().and_then(|caller| caller.get(field.word())).and_then(Value::as_str);
+        let trace = || traceparent.as_deref().filter(|_| field == Field::Trace)?.split('-').nth(1).map(str::to_owned);
+        said.map(str::to_owned).or_else(trace)
     }
 
     pub fn why(&self) -> Why<'_> {

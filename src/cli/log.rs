@@ -61,6 +61,9 @@ pub struct ListOptions {
     /// List every record, not one row a call: server starts, policy changes, forwards and answers too
     #[arg(long)]
     pub records: bool,
+    /// List together what belongs together, across servers and agents, as their hosts say: by context, trace or turn
+    #[arg(long, value_name = "FIELD", value_parser = group, conflicts_with_all = ["json", "jsonl"])]
+    pub together: Option<Field>,
     /// At most this many, the newest [default: 50]
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -154,7 +157,10 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     } else if found.is_empty() {
         writeln!(out, "No matches.")?;
     } else {
-        table(&found, look, out)?;
+        match options.together {
+            Some(field) => together(&found, field, look, out)?,
+            None => table(&found, look, out)?,
+        }
         if may_be_more {
             look.print(&Row::of(Tone::Quiet, format!("The newest {LIMIT}; --limit N lists more.")), out)?;
         }
@@ -164,6 +170,37 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The fields by which records can be listed together.
+fn group(word: &str) -> Result<Field, String> {
+    let known = [Field::Context, Field::Trace, Field::Turn, Field::Agent, Field::Session];
+    let words = || known.map(Field::word).join(", ");
+    known.into_iter().find(|field| field.word() == word).ok_or_else(|| format!("it is one of {}", words()))
+}
+
+/// A list for each value of a field, in the order of the values' first records; then what has none.
+fn together(found: &[Record], field: Field, look: Look<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let mut groups: Vec<(Option<String>, Vec<Record>)> = Vec::new();
+    for record in found {
+        let of = record.fields().and_then(|fields| fields.text(field).map(|text| text.into_owned()));
+        match groups.iter_mut().find(|(known, _)| *known == of) {
+            Some((_, records)) => records.push(record.clone()),
+            None => groups.push((of, vec![record.clone()])),
+        }
+    }
+    groups.sort_by_key(|(of, _)| of.is_none());
+    for (of, records) in groups {
+        let heading = match &of {
+            Some(of) => Row::of(Tone::Strong, field.word()).ours(" ").and_foreign(Tone::Strong, of),
+            None => Row::of(Tone::Strong, format!("no {}", field.word())),
+        };
+        let said = if of.is_some() && field != Field::Session { ", as the host says" } else { "" };
+        look.print(&heading.quiet(format!(" · {}{said}", counted(records.len(), "record"))), out)?;
+        table(&records, look, out)?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 fn numbers(records: &[Record]) -> impl Iterator<Item = u64> {

@@ -113,6 +113,12 @@ pub fn target(params: &Value) -> Option<&str> {
     named.or_else(|| params.get("messages")?.as_array()?.last()?.pointer("/content/text")?.as_str())
 }
 
+/// What a notification of a server is about, by its `params`: the event that a job tells of, an address, a task. Foreign text.
+pub fn event(params: &Value) -> Option<&str> {
+    let pointers = ["/data/event", "/event", "/uri", "/taskId", "/message", "/data", "/data/message", "/progressToken"];
+    pointers.iter().find_map(|pointer| params.pointer(pointer)?.as_str())
+}
+
 /// What rules see of a request as its arguments: its `params`, and for a file's address its `path`, so that a rule can say `under`. A
 /// `path` that the caller wrote beside an address is dropped: it could name another file than is read.
 pub fn arguments(mut params: Value) -> Value {

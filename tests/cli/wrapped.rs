@@ -264,6 +264,45 @@ fn what_an_earlier_session_was_approved_to_do_is_expected_of_the_next_one() {
     assert!(out.status.code() == Some(2) && error.contains("no approved call of this session"), "{error}");
 }
 
+/// Two agents, each with a wrapper of its own, in one trace and one context.
+#[test]
+fn what_calls_belong_to_is_searched_and_listed_together_across_agents() {
+    let (home, server) = (tempfile::tempdir().unwrap(), server());
+    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (agent, turn) in [("planner", "t-1"), ("executor", "t-2")] {
+        let mut host = Host::wrapping(home.path(), &["--name", agent], &server.command());
+        host.handshake("2025-06-18");
+        for (id, context) in [(1, "exp-42"), (2, "exp-43")] {
+            let meta =
+                json!({ "context_id": context, "traceparent": trace, "aiInvocation": { "id": turn, "prompt": "p" } });
+            let params = json!({ "name": "read", "arguments": { "n": id }, "_meta": meta });
+            host.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string());
+        }
+        host.hang_up();
+        host.wait();
+    }
+    let found = |search: &str| {
+        let out = log::run(home.path(), &["list", "--jsonl", search]);
+        let servers = String::from_utf8(out.stdout).unwrap();
+        let servers = servers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["server"].to_string());
+        servers.collect::<std::collections::BTreeSet<String>>().len()
+    };
+    for (search, servers) in
+        [("context:exp-42", 2), ("context:=exp-4", 0), ("trace:=0af7651916cd43dd8448eb211c80319c", 2), ("turn:t-2", 1)]
+    {
+        assert_eq!(found(search), servers, "{search}");
+    }
+    let out = log::run(home.path(), &["list", "--together", "context"]);
+    let listed = String::from_utf8(out.stdout).unwrap();
+    let headings: Vec<&str> = listed.lines().filter(|line| line.starts_with("context ")).collect();
+    assert_eq!(
+        headings,
+        ["context exp-42 · 2 records, as the host says", "context exp-43 · 2 records, as the host says"]
+    );
+    let out = log::run(home.path(), &["list", "--together", "colour"]);
+    assert!(String::from_utf8_lossy(&out.stderr).contains("context, trace, turn, agent, session"));
+}
+
 #[test]
 fn who_asked_is_a_field_of_the_record_and_of_the_search() {
     let (home, server) = (tempfile::tempdir().unwrap(), server());

@@ -13,7 +13,6 @@ use crate::world::{Did, TOOLS, World, call, config};
 
 /// The server gives another list.
 fn listed(world: &mut World, tools: &str) {
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"l2","method":"tools/list"}"#);
     let tools = tools.replace('\n', " ");
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"l2","result":{{"tools":{tools}}}}}"#));

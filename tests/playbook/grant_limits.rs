@@ -8,7 +8,6 @@ const TOOLS: &str = r#"[{"name":"append_to_file","description":"Appends text to 
 
 fn world() -> World {
     let mut world = World::new().ready();
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{TOOLS}}}}}"#));
     world

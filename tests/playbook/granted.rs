@@ -261,7 +261,6 @@ fn a_grant_from_a_plain_call_covers_no_dangerous_one() {
 const APPENDS: &str = r#"[{"name":"append_to_file","description":"Appends text to a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"},"source":{"type":"string"},"attachment":{"type":"string"},"text":{"type":"string"},"output":{"type":"string"},"files":{"type":"array"}},"required":["path"]}}]"#;
 
 fn relist(world: &mut World, tools: &str) {
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
     let tools = tools.replace('\n', " ");
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));

@@ -46,7 +46,6 @@ fn attached(mut world: World) -> World {
 }
 
 fn lists(world: &mut World, tools: &str) {
-    world.server(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#);
     world.host(r#"{"jsonrpc":"2.0","id":"again","method":"tools/list"}"#);
     world.server(&format!(r#"{{"jsonrpc":"2.0","id":"again","result":{{"tools":{tools}}}}}"#));
 }

@@ -45,7 +45,7 @@ pub enum AddedIn {
     /// Whoever wraps a server accepts the tools it starts with.
     #[default]
     FirstSession,
-    /// It is new, and its calls are asked until an operator has reviewed it.
+    /// Or after the server has announced that its list, which was known whole, changes. It is new, and its calls are asked until an operator has reviewed it.
     LaterSession,
 }
 

@@ -68,6 +68,9 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
         && let Some(judged) = judged
     {
         add_judgement(context.host, &mut entry, held, judged, &verdict.reason);
+    } else {
+        // So that a search for what calls belong to finds what was decided of them.
+        add_provenance(&mut entry, &held.call);
     }
     let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
     entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
@@ -104,6 +107,7 @@ pub(in crate::gate) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>
     let mut entry = of_call(out, Kind::Withdrawn, held, judged);
     entry.by = Some(by);
     entry.latency_us = Some(out.now.mono.saturating_sub(held.arrived.mono));
+    add_provenance(&mut entry, &held.call);
     entry.with("reason", why)
 }
 

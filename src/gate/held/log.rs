@@ -1,16 +1,24 @@
 //! What the log is told of lines that are no held calls: those that pass are counted, and shown on the consoles' Activity
 //! screen; those that are refused are recorded, and answered if an answer is due.
 
+use std::sync::Arc;
+
 use crate::audit::{Kind, record::RefusedLines};
-use crate::behavior::{Identity, Mutability, request::of_request};
+use crate::behavior::{Identity, Mutability, request::of_request, secrets};
 use crate::gate::data::effect::Effect;
 use crate::gate::data::report::{ActivityKind, Direction};
 use crate::gate::held::{entries, out::Out};
-use crate::gate::state::passed::{Form, Recorded, Run};
+use crate::gate::state::passed::{Form, Recorded, Run, side};
 use crate::mcp::Revision;
-use crate::mcp::request::{Standing, standing};
+use crate::mcp::request::{self, Standing, standing};
 use crate::policy::Scope;
-use crate::wire::{Call, Digest, Line, Origin, Refusal, reply};
+use crate::wire::{Call, Digest, Line, Origin, Refusal, json, reply};
+
+/// A longer notification is counted and has its digest, in bytes.
+const EVENT: usize = 64 * 1024;
+/// How many characters of what one is about are kept, and of its payload shown.
+const ABOUT: usize = 120;
+const SHOWN: usize = 400;
 
 impl Out {
     /// Counts a line that passes, for the log, and shows it.
@@ -29,7 +37,35 @@ impl Out {
             Form::Response => (ActivityKind::Response, "response"),
             Form::Unreadable => return,
         };
-        self.show_plain(direction, kind, what, bytes);
+        let said = (from == Origin::Server && form == Form::Notification).then(|| self.record_event(method, line));
+        self.show(direction, kind, |one| {
+            one.what = what.to_owned();
+            one.bytes = bytes;
+            (one.target, one.reason) = said.unwrap_or_default();
+        });
+    }
+
+    /// Records what the server tells its host, with its payload, unless too much of it comes at once; the rest is counted. Returns
+    /// what it is about, and the beginning of the payload without secrets.
+    fn record_event(&mut self, method: &str, line: &Line) -> (Option<String>, String) {
+        let is_shown = self.attached > 0;
+        let is_recorded = self.log.passed.takes_event(method);
+        if !is_shown && !is_recorded {
+            return (None, String::new());
+        }
+        // What readers may take differently has its digest alone.
+        let message = str::from_utf8(line.content()).ok().filter(|text| text.len() <= EVENT).and_then(json::value);
+        let params = message.as_ref().and_then(|message| message.get("params"));
+        let about = params.and_then(request::event).map(|about| about.chars().take(ABOUT).collect::<String>());
+        if is_recorded {
+            let mut entry = self.entry(Kind::Event);
+            (entry.tool, entry.target) = (Some(method.into()), about.as_deref().map(Arc::from));
+            entry.digest = Some(line.digest());
+            entry.arguments = params.and_then(|params| params.to_string().parse().ok());
+            self.record(entry.with("from", side(Origin::Server)).with("bytes", line.content().len()));
+        }
+        let payload = params.filter(|_| is_shown).map(|params| hidden(&params.to_string())).unwrap_or_default();
+        (about, payload)
     }
 
     /// Records a request that does more than read, or reads what a scope gives: a counter alone would not say what it was.
@@ -112,4 +148,13 @@ impl Out {
             self.record(entry.with("code", run.code).with("lines", run.lines).with("bytes", run.bytes));
         }
     }
+}
+
+/// The beginning of a text, with a word of ours in the place of each secret in it.
+fn hidden(text: &str) -> String {
+    let mut shown = text.to_owned();
+    for span in secrets::spans(text).into_iter().rev() {
+        shown.replace_range(span, "[secret]");
+    }
+    shown.chars().take(SHOWN).collect()
 }

@@ -80,12 +80,15 @@ pub fn recorded(text: Option<&str>) -> Option<Value> {
     Some(json!({ "head": head, "bytes": text.len(), "digest": Digest::of(text.as_bytes()) }))
 }
 
-const CALLERS: &str = words::section(include_str!("../../../assets/words/objects.txt"), "callers");
+const OBJECTS: &str = include_str!("../../../assets/words/objects.txt");
+const CALLERS: &str = words::section(OBJECTS, "callers");
+const CONTEXTS: &str = words::section(OBJECTS, "contexts");
 
 /// How many characters of a value a card shows.
 const SHOWN: usize = 120;
 
-/// What `_meta` says about the caller: our word and the value, each word once, in the order of `CALLERS`.
+/// What `_meta` says about the caller and what the call belongs to: our word and the value, each word once, in the order of the
+/// lists.
 pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     let Some(Ok(Value::Object(meta))) = meta.map(serde_json::from_str) else {
         return Vec::new();
@@ -105,7 +108,10 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
     for (key, value) in &meta {
         match value {
             // One level deeper: hosts wrap what belongs to a turn in an object of its own.
-            Value::Object(inner) => inner.iter().for_each(|(key, value)| take(key, value)),
+            Value::Object(inner) => {
+                inner.get("id").into_iter().for_each(|id| take(key, id));
+                inner.iter().for_each(|(key, value)| take(key, value));
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => take(key, value),
         }
     }
@@ -115,14 +121,18 @@ pub fn of(meta: Option<&str>) -> Vec<(String, String)> {
 
 /// Whether a key of `_meta` says who asks: a host that names itself so adds nothing to the call.
 pub fn says_who(key: &str) -> bool {
-    known(key).is_some()
+    words::rows(CALLERS).any(|(known, _)| known == plain(key))
 }
 
-/// Where a key is in the list, and our word for it.
+/// Where a key is in the lists, and our word for it.
 fn known(key: &str) -> Option<(usize, &'static str)> {
+    let rows = words::rows(CALLERS).chain(words::rows(CONTEXTS)).enumerate();
+    rows.into_iter().find(|(_, (known, _))| *known == plain(key)).map(|(at, (_, word))| (at, word))
+}
+
+fn plain(key: &str) -> String {
     let last = key.rsplit(['/', '.']).next().unwrap_or(key);
-    let plain: String = last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase();
-    words::rows(CALLERS).enumerate().find(|(_, (known, _))| *known == plain).map(|(at, (_, word))| (at, word))
+    last.chars().filter(|c| !matches!(c, '-' | '_')).collect::<String>().to_lowercase()
 }
 
 /// The trace that a call belongs to (W3C Trace Context, as `_meta` has it); `None` if it has another form.

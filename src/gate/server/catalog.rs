@@ -9,7 +9,7 @@ use crate::behavior::agreed::Backing;
 use crate::behavior::conclude::{self, Overrides};
 use crate::behavior::{Agreement, Agreements, Trust, curated::Curated, hazards::lookalike};
 use crate::gate::config::{Config, Discover};
-use crate::gate::data::pin::{PinState, PinUpdate, Pins, PinsArrival, UpdateKind};
+use crate::gate::data::pin::{AddedIn, PinState, PinUpdate, Pins, PinsArrival, UpdateKind};
 use crate::gate::data::{effect::OwnLine, event::Now};
 use crate::gate::deadline::DESCRIBE;
 use crate::gate::server::described::{Described, Visibility};
@@ -165,6 +165,10 @@ impl Catalog {
 
     /// The server announced a change: what is known may be wrong.
     pub fn changed(&mut self) {
+        if self.is_whole() && !self.tools.is_empty() {
+            // What it adds from here on was not there when the server was accepted.
+            self.pins.added_in = AddedIn::LaterSession;
+        }
         if !self.tools.is_empty() {
             self.stale = std::mem::take(&mut self.tools);
         }
@@ -350,6 +354,9 @@ impl Catalog {
         let mut before = std::mem::take(&mut self.pins);
         for (name, pin) in &before.tools {
             pins.tools.entry(name.clone()).or_insert_with(|| pin.clone());
+        }
+        if before.added_in == AddedIn::LaterSession {
+            pins.added_in = before.added_in;
         }
         let alike = (&before.package, &before.others, &before.views) == (&pins.package, &pins.others, &pins.views);
         self.pins = pins;

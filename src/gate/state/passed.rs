@@ -18,6 +18,9 @@ const METHODS: usize = 64;
 const LONGEST: usize = 128;
 /// For how many payloads of one method a digest each is kept, beside one digest over all of them.
 const DIGESTS: usize = 16;
+/// How many notifications of a server are recorded one by one in one window, of one method and in all; the rest is only counted.
+const EVENTS: u64 = 8;
+const EVENTS_IN_ALL: u32 = 32;
 /// How many requests that change something are recorded one by one in a session; the rest is only counted.
 const SINGLE: u32 = 256;
 
@@ -39,6 +42,8 @@ pub struct Passed {
     until: Option<u64>,
     had_one: bool,
     single: u32,
+    /// Notifications recorded one by one in this window.
+    events: u32,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +86,15 @@ impl Passed {
         self.until
     }
 
+    /// Whether one more notification of this method may have a record of its own in this window. It has been counted.
+    pub fn takes_event(&mut self, method: &str) -> bool {
+        let name = method.chars().take(LONGEST).collect();
+        let row = self.rows.get(&(side(Origin::Server), Form::Notification.word(), name));
+        let is_early = row.is_some_and(|row| row.lines <= EVENTS) && self.events < EVENTS_IN_ALL;
+        self.events += u32::from(is_early);
+        is_early
+    }
+
     /// Whether one more request may have a record of its own.
     pub fn takes_single(&mut self) -> bool {
         self.single += 1;
@@ -93,7 +107,7 @@ impl Passed {
 
     /// Takes what was counted since the last record, for the next one; `None` if nothing was.
     pub fn drain(&mut self) -> Option<Value> {
-        self.until = None;
+        (self.until, self.events) = (None, 0);
         let row = |((from, form, method), count): ((&str, &str, String), Count)| {
             let Count { lines, bytes, digests, all } = count;
             let mut row = json!({ "from": from, "form": form, "method": method, "lines": lines, "bytes": bytes });
