@@ -3,6 +3,7 @@
 //! At its end it says what ran, what did not, what became of the workspace, and whether its log verifies.
 
 mod agent;
+mod jobs;
 mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,8 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
-use std::str;
+use std::sync::mpsc;
+use std::{str, thread};
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -27,6 +29,7 @@ use crate::home::{places::Places, replace::replace};
 use crate::wire::counted;
 pub use agent::AgentArgs;
 use agent::{END_LIMIT, wait_for};
+use jobs::Input;
 use tools::{SHOP_FILE, Tools, failed, rows};
 
 /// What the agent reads of the database, statement by statement, passes by this policy.
@@ -70,7 +73,14 @@ pub(super) fn run(home: Option<&Path>, now: i64, out: &mut dyn Write) -> Exit {
 
 pub(super) fn serve(work: &Path) -> Exit {
     tools::furnish(work)?;
-    done(tools::serve(io::stdin().lock(), io::stdout(), &mut Tools::over(work)?))
+    let (sender, inputs) = mpsc::channel();
+    let mut tools = Tools::over(work, sender.clone())?;
+    thread::spawn(move || {
+        let lines = io::stdin().lines().map_while(Result::ok).map(Input::Line);
+        // The server may have ended already.
+        let _ = lines.chain([Input::End]).try_for_each(|input| sender.send(input));
+    });
+    done(tools::serve(&inputs, io::stdout(), &mut tools))
 }
 
 pub(super) fn agent(args: &AgentArgs) -> Exit {

@@ -29,7 +29,7 @@ use Act::{Approve, Deny, Edit, LetBe};
 
 /// Each call that waits, by its tool and what its arguments show, what becomes of it, and all that changes in the
 /// workspace. Any other call that waits is a fault: so this also says which calls must not ask.
-const CUES: [(&str, &str, Act, &[&str]); 12] = [
+const CUES: [(&str, &str, Act, &[&str]); 14] = [
     ("write_file", "reply-ada", Approve, &["drafts/reply-ada.md appears"]),
     ("write_file", "reply-grace", Approve, &["drafts/reply-grace.md appears"]),
     ("write_file", "/report.md\"", Approve, &["report.md changes"]),
@@ -44,7 +44,9 @@ const CUES: [(&str, &str, Act, &[&str]); 12] = [
         &["sessions 3 is gone", "sessions 4 is gone", "sessions 5 is gone"],
     ),
     ("write_query", "UPDATE", Approve, &["orders 1003 changes"]),
-    ("run_job", "0.002", Approve, &["jobs/run-1.json appears"]),
+    ("run_job", "0.002", Approve, &[]),
+    ("run_dft", "CuZnO", Approve, &["lab/dft_results/CuZnO_CO2.json appears"]),
+    ("append_notebook_entry", "exp-47", Approve, &["lab/notebook.md changes"]),
     ("get_environment", "", Deny("The agent has no business with credentials."), &[]),
     ("delete_file", "plan-2024.md", LetBe, &[]),
 ];
@@ -103,6 +105,15 @@ fn each_decision_of_the_demo_has_its_effect_and_nothing_else_happens() {
         assert_eq!(changes(&state, &now), effects, "{ticket} {act:?}");
         state = now;
     }
+    let telemetry = until("the end of the tuning", || {
+        let lines = fs::read_to_string(stage.join("telemetry.jsonl")).ok()?;
+        lines.contains(r#""stops":true"#).then_some(lines)
+    });
+    let rounds: Vec<Value> = telemetry.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let drift = |round: &Value| round["metrics"]["drift_ppm"].as_f64().unwrap();
+    assert_eq!(rounds.len(), 3, "run, status, artifact, parse, adapt, until it is enough: {telemetry}");
+    assert!(drift(&rounds[0]) > 50.0 && drift(&rounds[2]) <= 50.0, "{telemetry}");
+    assert!(work.join("jobs/run-3/log.lammps").exists());
     // The console may be slower than the operator: before this call another one may have waited alone.
     terminal.shows(&["1 waiting", "plan-2024.md"]);
     terminal.types("q");
@@ -161,7 +172,8 @@ fn files(folder: &Path, before: &str, found: &mut BTreeMap<String, Vec<u8>>) {
         let name = format!("{before}{}", entry.file_name().display());
         if entry.path().is_dir() {
             files(&entry.path(), &format!("{name}/"), found);
-        } else if !name.starts_with("shop.db") {
+        } else if !name.starts_with("shop.db") && !name.starts_with("jobs/run-") {
+            // Jobs go on by themselves; they are looked at when all of them have ended.
             found.insert(name, fs::read(entry.path()).unwrap());
         }
     }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::cli::demo::jobs::{Metrics, Params};
 use crate::cli::demo::tools::failed;
 use crate::cli::error::{Error, Exit};
 
@@ -54,7 +55,19 @@ struct Step {
     tool: String,
     arguments: Value,
     otherwise: Option<Box<Step>>,
+    /// It is part of the tuning of a simulation: which round it is.
+    tunes: Option<u32>,
 }
+
+/// A job that the agent waits for: the errand that it is of, the step that started it.
+struct Started {
+    run_id: String,
+    at: usize,
+    step: Step,
+}
+
+/// How many rounds a simulation is tuned for at most.
+const ROUNDS: u32 = 6;
 
 enum DemoEvent {
     Line(String),
@@ -85,8 +98,9 @@ pub(super) fn run(args: &AgentArgs) -> Exit {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         let _ = leave.send(DemoEvent::Leave);
     });
-    let lived =
-        DemoAgent { to, diary, next: 0, waiting: BTreeMap::new(), errands: Vec::new(), begun: 0 }.live(story, &events);
+    let telemetry = File::create(args.diary.with_file_name("telemetry.jsonl")).map_err(failed)?;
+    let (waiting, errands, started) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let lived = DemoAgent { to, diary, next: 0, waiting, errands, begun: 0, started, telemetry }.live(story, &events);
     if wait_for(&mut server, END_LIMIT).map_err(failed)?.is_none() {
         server.kill().map_err(failed)?;
         return Ok(ExitCode::FAILURE);
@@ -119,6 +133,9 @@ struct DemoAgent {
     waiting: BTreeMap<u64, Option<(usize, Step)>>,
     errands: Vec<std::vec::IntoIter<Step>>,
     begun: usize,
+    started: Vec<Started>,
+    /// A line of JSON for each round.
+    telemetry: File,
 }
 
 impl DemoAgent {
@@ -138,6 +155,8 @@ impl DemoAgent {
                         Some((0, _)) => {
                             self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
                             self.ask(None, "tools/list", &json!({}))?;
+                            // So that it hears of jobs, and need not ask again and again.
+                            self.ask(None, "logging/setLevel", &json!({ "level": "info" }))?;
                         }
                         Some((1, _)) => {
                             let tools = message["result"]["tools"].as_array().map_or(0, Vec::len);
@@ -145,7 +164,8 @@ impl DemoAgent {
                             self.errands = story.errands.iter().cloned().map(Vec::into_iter).collect();
                         }
                         Some((_, Some((at, step)))) => self.hear(at, step, &message)?,
-                        Some((_, None)) | None => {}
+                        Some((_, None)) => {}
+                        None => self.hear_event(&message["params"]["data"])?,
                     }
                 }
                 Ok(DemoEvent::Closed) => {
@@ -175,12 +195,62 @@ impl DemoAgent {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         if error.is_null() && result["isError"] != true {
             self.note(&format!("{}: done. {text}", step.tool))?;
-            return self.go_on(at);
+            return match step.tunes {
+                Some(round) => self.tune(at, step, round, result),
+                None => self.go_on(at),
+            };
         }
         self.note(&format!("{}: not done. I read: {text}", step.tool))?;
         match step.otherwise {
             Some(other) => self.take(at, *other),
             None => self.go_on(at),
+        }
+    }
+
+    /// A job has ended: its state comes next.
+    fn hear_event(&mut self, data: &Value) -> io::Result<()> {
+        let (event, run_id) = (data["event"].as_str().unwrap_or_default(), &data["run_id"]);
+        if !matches!(event, "on_job_complete" | "on_job_failed") {
+            return Ok(());
+        }
+        let Some(nth) = self.started.iter().position(|one| *run_id == one.run_id) else { return Ok(()) };
+        let Started { run_id, at, step } = self.started.remove(nth);
+        self.note(&format!("I hear {event} of {run_id}."))?;
+        let arguments = json!({ "run_id": run_id });
+        self.take(at, Step { why: "asking how it ended".into(), tool: "get_status".into(), arguments, ..step })
+    }
+
+    /// Run, status, artifact, parse, adapt, and again until the metrics are good enough.
+    fn tune(&mut self, at: usize, step: Step, round: u32, result: &Value) -> io::Result<()> {
+        let said = &result["structuredContent"];
+        match step.tool.as_str() {
+            "run_job" => {
+                let run_id = said["run_id"].as_str().unwrap_or_default().to_owned();
+                self.started.push(Started { run_id, at, step });
+                Ok(())
+            }
+            "get_status" if said["state"] == "finished" => {
+                let arguments = json!({ "run_id": step.arguments["run_id"], "path": "log.lammps" });
+                self.take(at, Step { why: "fetching its log".into(), tool: "fetch_artifact".into(), arguments, ..step })
+            }
+            "fetch_artifact" => {
+                let log = result["content"][0]["text"].as_str().unwrap_or_default();
+                let params = Params::of(log)?;
+                let metrics = Metrics::of(log, params);
+                let is_last = metrics.is_enough() || round >= ROUNDS;
+                let run_id = &step.arguments["run_id"];
+                let line =
+                    json!({ "round": round, "run_id": run_id, "params": params, "metrics": metrics, "stops": is_last });
+                writeln!(self.telemetry, "{line}")?;
+                if is_last {
+                    return self.go_on(at);
+                }
+                let arguments = json!({ "kind": "lammps", "params": params.next(metrics) });
+                let why = "running it again with other parameters".to_owned();
+                self.take(at, Step { why, tool: "run_job".into(), arguments, tunes: Some(round + 1), ..step })
+            }
+            // It failed.
+            _ => self.go_on(at),
         }
     }
 
@@ -190,6 +260,10 @@ impl DemoAgent {
 
     fn take(&mut self, at: usize, step: Step) -> io::Result<()> {
         self.note(&format!("{} {}: {}", step.tool, step.arguments, step.why))?;
+        if step.tool.contains('/') {
+            let (method, params) = (step.tool.clone(), step.arguments.clone());
+            return self.ask(Some((at, step)), &method, &params);
+        }
         let params = json!({ "name": step.tool, "arguments": step.arguments });
         self.ask(Some((at, step)), "tools/call", &params)
     }

@@ -1,18 +1,22 @@
-//! The demo's MCP server, a blocking loop over lines; and its twelve tools over a folder, a database (the demo's one door to
-//! SQLite) and jobs.
+//! The demo's MCP server, a blocking loop over lines; and its tools over a folder, a database (the demo's one door to SQLite), jobs
+//! and a laboratory with resources and prompts.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender};
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Map, Value, json};
 
+use super::jobs::{self, Input, notice};
 use crate::cli::error::Error;
 
 const DEFINITIONS: &str = include_str!("../../../assets/demo/tools.json");
 const FILES: &str = include_str!("../../../assets/demo/files.json");
+const LAB: &str = include_str!("../../../assets/demo/lab.json");
 const SHOP: &str = include_str!("../../../assets/demo/shop.sql");
 
 pub(super) const SHOP_FILE: &str = "shop.db";
@@ -36,17 +40,30 @@ fn write(path: &Path, content: &str) -> io::Result<()> {
 
 pub(super) struct Tools {
     pub(super) definitions: Value,
+    /// What the laboratory offers beside its files.
+    lab: Value,
     root: PathBuf,
-    /// What became of jobs, not sent to the host yet.
-    pub(super) events: Vec<Value>,
+    /// The server's own loop, which sends them on.
+    notices: Sender<Input>,
 }
+
+/// What the addresses of the laboratory's resources begin with, and the folder of its files.
+const SCHEME: &str = "lab:///";
+const FOLDER: &str = "lab/";
+/// The adsorption energy below which a catalyst is promising, in electronvolts.
+const PROMISING: f64 = -1.2;
 
 type Outcome<T> = Result<T, String>;
 
 impl Tools {
-    pub(super) fn over(work: &Path) -> Result<Self, Error> {
-        let definitions = serde_json::from_str(DEFINITIONS).map_err(failed)?;
-        Ok(Self { definitions, root: work.canonicalize().map_err(failed)?, events: Vec::new() })
+    pub(super) fn over(work: &Path, notices: Sender<Input>) -> Result<Self, Error> {
+        let read = |text| serde_json::from_str(text).map_err(failed);
+        let (definitions, lab) = (read(DEFINITIONS)?, read(LAB)?);
+        let tools = Self { definitions, lab, root: work.canonicalize().map_err(failed)?, notices };
+        for run in tools.names("jobs").unwrap_or_default().iter().filter(|name| name.starts_with("run-")) {
+            jobs::end_interrupted(&tools.root.join("jobs").join(run)).map_err(failed)?;
+        }
+        Ok(tools)
     }
 
     pub(super) fn run(&mut self, name: &str, arguments: &Value) -> Option<Value> {
@@ -93,15 +110,18 @@ impl Tools {
             }
             "run_job" => return self.run_job(text("kind")?, &arguments["params"]).map(Some),
             "get_status" => {
-                let mut job = self.job(text("run_id")?)?;
-                job.retain(|part, _| ["state", "metrics"].contains(&part.as_str()));
-                return Ok(Some(job.into()));
+                let run_id = text("run_id")?;
+                let workdir = format!("jobs/{run_id}");
+                return of(run_id, jobs::status(&self.inside(&workdir)?, &workdir)).map(Some);
             }
-            "fetch_artifact" => {
-                let (job, path) = (self.job(text("run_id")?)?, text("path")?);
-                let part = path.strip_suffix(".json").filter(|part| ["params", "metrics"].contains(part));
-                let artifact = part.and_then(|part| job.get(part));
-                artifact.ok_or("the parts of a job are params.json and, once it is done, metrics.json")?.to_string()
+            "fetch_artifact" => self.read(&format!("jobs/{}/{}", text("run_id")?, text("path")?))?,
+            "run_dft" => return self.run_dft(text("structure")?, text("adsorbate")?).map(Some),
+            "append_notebook_entry" => {
+                let path = format!("{FOLDER}notebook.md");
+                let notes = self.read(&path)? + &format!("- {}\n", text("entry")?);
+                of(&path, write(&self.inside(&path)?, &notes))?;
+                self.tell_changed(&format!("{SCHEME}notebook.md"));
+                "Appended one entry.".to_owned()
             }
             // A pretended environment: the real one must not end up in the demo's files.
             "get_environment" => "HOME=/home/shop\nLANG=C.UTF-8\nSHOP_API_TOKEN=demo-only-not-a-secret".to_owned(),
@@ -110,28 +130,54 @@ impl Tools {
         Ok(Some(said.into()))
     }
 
-    /// A job is a file in `jobs/`, so that running one has an effect that can be seen. A synthetic one is done at once.
+    /// A job is a folder in `jobs/`, so that running one has an effect that can be seen.
     fn run_job(&mut self, kind: &str, params: &Value) -> Outcome<Value> {
-        if !params.is_object() {
-            return Err(missing("params"));
-        }
         let runs = self.names("jobs")?.iter().filter(|name| name.starts_with("run-")).count();
         let run_id = format!("run-{}", runs + 1);
-        let mut events = vec!["on_job_started"];
-        let mut job = json!({ "kind": kind, "params": params, "state": "pending" });
-        if kind == "synthetic" {
-            job["state"] = "done".into();
-            job["metrics"] = json!({ "steps": 1000, "energy": -4.25 });
-            events.push("on_job_complete");
-        }
-        of(&run_id, write(&self.root.join(format!("jobs/{run_id}.json")), &format!("{job}\n")))?;
-        self.events.extend(events.iter().map(|event| json!({ "event": event, "run_id": run_id })));
-        Ok(json!({ "run_id": run_id }))
+        let workdir = format!("jobs/{run_id}");
+        jobs::start(&self.inside(&workdir)?, kind, params, self.notices.clone())?;
+        Ok(json!({ "run_id": run_id, "workdir": workdir }))
     }
 
-    fn job(&self, run_id: &str) -> Outcome<Map<String, Value>> {
-        let job = self.read(&format!("jobs/{run_id}.json"))?;
-        serde_json::from_str(&job).map_err(|_| format!("{run_id:?} is not a job"))
+    fn run_dft(&mut self, structure: &str, adsorbate: &str) -> Outcome<Value> {
+        let energy = self.lab["energies"][format!("{structure} {adsorbate}")].as_f64();
+        let energy = energy.ok_or_else(|| format!("nothing is known of {structure} with {adsorbate}"))?;
+        let name = format!("dft_results/{structure}_{adsorbate}.json");
+        let result_uri = format!("{SCHEME}{name}");
+        let result = json!({ "catalyst": structure, "adsorbate": adsorbate, "adsorption_energy": energy });
+        of(&name, write(&self.inside(&format!("{FOLDER}{name}"))?, &format!("{result}\n")))?;
+        self.tell_changed(&result_uri);
+        if energy < PROMISING {
+            let payload = json!({ "catalyst": structure, "adsorption_energy": energy, "result_uri": result_uri });
+            self.tell(notice("lab", &json!({ "event": "new_promising_catalyst", "payload": payload })));
+        }
+        Ok(json!({ "adsorption_energy": energy, "result_uri": result_uri }))
+    }
+
+    fn tell_changed(&self, uri: &str) {
+        let params = json!({ "uri": uri });
+        self.tell(json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params }));
+    }
+
+    fn tell(&self, notice: Value) {
+        // A loop that has ended needs none.
+        let _ = self.notices.send(Input::Notice(notice));
+    }
+
+    fn resource(&self, uri: &str) -> Outcome<Value> {
+        let path = uri.strip_prefix(SCHEME).ok_or_else(|| format!("there is no resource {uri:?}"))?;
+        let mime = if path.ends_with(".json") { "application/json" } else { "text/markdown" };
+        let text = self.read(&format!("{FOLDER}{path}"))?;
+        Ok(json!({ "contents": [{ "uri": uri, "mimeType": mime, "text": text }] }))
+    }
+
+    fn prompt(&self, name: &str, arguments: &Value) -> Outcome<Value> {
+        let text = self.lab["texts"][name].as_str().ok_or_else(|| format!("there is no prompt {name:?}"))?;
+        let fill = |text: String, (key, value): (&String, &Value)| {
+            text.replace(&format!("{{{key}}}"), value.as_str().unwrap_or_default())
+        };
+        let text = arguments.as_object().into_iter().flatten().fold(text.to_owned(), fill);
+        Ok(json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": text } }] }))
     }
 
     fn read(&self, path: &str) -> Outcome<String> {
@@ -229,18 +275,26 @@ pub(super) fn failed(cause: impl Into<Box<dyn std::error::Error + Send + Sync>>)
 
 const VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// Answers line by line until the input ends. A host that did not ask for log messages is sent none.
-pub(super) fn serve(input: impl BufRead, mut output: impl Write, tools: &mut Tools) -> io::Result<()> {
-    let mut logs = false;
-    for line in input.lines() {
-        let line = line?;
-        let (method, answered) = answer(&line, tools);
-        logs |= method == "logging/setLevel";
-        let events = std::mem::take(&mut tools.events).into_iter().filter(|_| logs).map(|data| {
-            let params = json!({ "level": "info", "logger": "jobs", "data": data });
-            json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": params })
-        });
-        for message in answered.into_iter().chain(events) {
+/// What a host asked to be told.
+#[derive(Default)]
+struct Wanted {
+    logs: bool,
+    resources: BTreeSet<String>,
+}
+
+/// Answers line by line until the input ends. A host is told only what it asked to be told.
+pub(super) fn serve(inputs: &Receiver<Input>, mut output: impl Write, tools: &mut Tools) -> io::Result<()> {
+    let mut wanted = Wanted::default();
+    for input in inputs {
+        let message = match input {
+            Input::End => break,
+            Input::Line(line) => answer(&line, tools, &mut wanted),
+            Input::Notice(notice) => {
+                let uri = notice["params"]["uri"].as_str();
+                uri.map_or(wanted.logs, |uri| wanted.resources.contains(uri)).then_some(notice)
+            }
+        };
+        if let Some(message) = message {
             output.write_all(format!("{message}\n").as_bytes())?;
             output.flush()?;
         }
@@ -248,36 +302,55 @@ pub(super) fn serve(input: impl BufRead, mut output: impl Write, tools: &mut Too
     Ok(())
 }
 
-fn answer(line: &str, tools: &mut Tools) -> (String, Option<Value>) {
+fn answer(line: &str, tools: &mut Tools, wanted: &mut Wanted) -> Option<Value> {
     if line.trim().is_empty() {
-        return (String::new(), None);
+        return None;
     }
     let Ok(message) = serde_json::from_str::<Value>(line) else {
-        return (String::new(), Some(failure(&Value::Null, -32700, "Parse error")));
+        return Some(failure(&Value::Null, -32700, "Parse error"));
     };
     let (Some(id), Some(method)) = (message.get("id"), message["method"].as_str()) else {
-        return (String::new(), None);
+        return None;
     };
     let params = &message["params"];
+    let text = |name: &str| params[name].as_str().unwrap_or_default();
+    match method {
+        "logging/setLevel" => wanted.logs = true,
+        "resources/subscribe" => drop(wanted.resources.insert(text("uri").to_owned())),
+        "resources/unsubscribe" => drop(wanted.resources.remove(text("uri"))),
+        _ => {}
+    }
     let result = match method {
         "initialize" => {
             let version = VERSIONS.into_iter().find(|known| params["protocolVersion"] == *known);
             Some(json!({
                 "protocolVersion": version.unwrap_or(VERSIONS[3]),
-                "capabilities": { "tools": {}, "logging": {} },
+                "capabilities": { "tools": {}, "logging": {}, "prompts": {}, "resources": { "subscribe": true } },
                 "serverInfo": { "name": "mcp-approve-demo", "version": env!("CARGO_PKG_VERSION") },
             }))
         }
-        "logging/setLevel" | "ping" => Some(json!({})),
+        "logging/setLevel" | "ping" | "resources/subscribe" | "resources/unsubscribe" => Some(json!({})),
+        "resources/list" => Some(json!({ "resources": tools.lab["resources"] })),
+        "resources/templates/list" => Some(json!({ "resourceTemplates": tools.lab["resourceTemplates"] })),
+        "prompts/list" => Some(json!({ "prompts": tools.lab["prompts"] })),
+        "resources/read" | "prompts/get" => {
+            let given = match method {
+                "resources/read" => tools.resource(text("uri")),
+                _ => tools.prompt(text("name"), &params["arguments"]),
+            };
+            match given {
+                Ok(given) => Some(given),
+                Err(why) => return Some(failure(id, -32602, &why)),
+            }
+        }
         "tools/list" => Some(json!({ "tools": tools.definitions })),
         "tools/call" => tools.run(params["name"].as_str().unwrap_or_default(), &params["arguments"]),
-        _ => return (method.to_owned(), Some(failure(id, -32601, "Method not found"))),
+        _ => return Some(failure(id, -32601, "Method not found")),
     };
-    let answered = match result {
+    Some(match result {
         Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
         None => failure(id, -32602, "Unknown tool"),
-    };
-    (method.to_owned(), Some(answered))
+    })
 }
 
 fn failure(id: &Value, code: i32, message: &str) -> Value {
