@@ -57,23 +57,11 @@ const SECTIONS: [(&str, &str); 5] = [
 /// What has no test yet: it is being built. A row that comes takes its name out.
 const LATER: [(&str, &str); 3] = [
     ("001", "3.3|5|5.1|5.2|5.3"),
-    (
-        "002",
-        "Model Context Protocol 2|Model Context Protocol 3|Other MCP capabilities|Notifications|Value of notifications|\
-         More about context|Shared context for collaborative agents|Simulation agent example|\
-         The sample system: Structure|The sample system: Physics and dynamics|What happens during simulation|\
-         An agentic application|Minimal implementation|LAMMPS input|Runner|LAMMPS output|Parser|Policy + Stop|\
-         Agent Loop|An example run|Possible extensions|Thompson sampling|Bandit policies|In our application|\
-         Creating an MCP interface|Tiny MCP server 1|Tiny MCP server 2|Catalyst screening workflow|\
-         Data resources may be created in various ways|Another example prompt|Retrieve a resource|Perform computations|\
-         Store results|Record provenance|Analyze results|Notify collaborators|\
-         Tools, prompts, and resources all guide the model|Summary: MCP's rich capabilities",
-    ),
+    ("002", "Analyze results"),
     (
         "issue 28",
         "1 dispatcher|1 guardrail callbacks|1 bound token|1 closed sets|1 tied traits|1 async|1 C# for the SDK|1 misuse|\
-         1 beside the seed|4 jobs|4 closed loop|4 catalyst|4 server events|4 added tool|4 context|4 turns|5 ask|6 codes|\
-         6 words|done FileManager|done stories",
+         1 beside the seed|6 codes|6 words|done FileManager",
     ),
 ];
 
