@@ -92,13 +92,23 @@ fn a_job_is_run_by_whoever_may_and_its_events_are_heard() {
     viewer.call(4, "get_status", &json!({ "run_id": "run-2" }));
     let status = viewer.answer(4)["result"]["structuredContent"].clone();
     assert_eq!((&status["state"], &status["rc"]), (&json!("error"), &json!(1)), "{status}");
+    // Where a log does not say the speed, it follows from the loop time.
+    scientist.call(8, "run_job", &json!({ "kind": "synthetic", "params": { "timestep": 0.002, "skin": 2.0 } }));
+    scientist.answer(8);
+    scientist.line();
+    assert_eq!(scientist.line()["params"]["data"]["run_id"], "run-3");
+    viewer.call(8, "get_status", &json!({ "run_id": "run-3" }));
+    let slower = viewer.answer(8)["result"]["structuredContent"].clone();
+    assert!(!slower["logs_tail"].to_string().contains("ns/day"), "{slower}");
+    let speed = slower["metrics"]["ns_per_day"].as_f64().unwrap();
+    assert!((speed - 209.52).abs() < 0.1, "{slower}");
     // One that its server did not see end is an error once a server looks again.
     scientist.call(4, "run_job", &job);
     scientist.answer(4);
     scientist.hang_up();
     scientist.wait();
     let mut viewer = host("viewer");
-    viewer.call(1, "get_status", &json!({ "run_id": "run-3" }));
+    viewer.call(1, "get_status", &json!({ "run_id": "run-4" }));
     let status = viewer.answer(1)["result"]["structuredContent"].clone();
     assert_eq!((&status["state"], &status["rc"]), (&json!("error"), &json!(-1)), "{status}");
     assert!(status["logs_tail"].as_str().unwrap().contains("interrupted"), "{status}");

@@ -352,6 +352,20 @@ fn other_answers_with_content_are_read_too() {
     }
 }
 
+/// A late answer to a call that the host has cancelled is under the rules too, and nobody is asked about it.
+#[test]
+fn a_late_answer_to_a_cancelled_call_does_not_pass_by_the_rules() {
+    for decision in ["deny", "redact", "ask"] {
+        let mut world = under(&ASKS.replace("'ask'", &format!("'{decision}'")));
+        world.host(&call("5", "read_file", READ));
+        world.host(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#);
+        let did = world.server(&line(5, &text(MARK)));
+        assert!(is_silent(&did), "{decision}: {did:?}");
+        assert!(last(&world, Kind::ResultDecision).detail.get("sent").is_none());
+        world.finish();
+    }
+}
+
 /// Two requests under one id: the answer is under the rules of the one that has content.
 #[test]
 fn a_second_request_under_the_same_id_does_not_hide_the_first() {

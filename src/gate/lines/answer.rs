@@ -81,6 +81,9 @@ pub(in crate::gate) fn pass(
     out: &mut Out,
 ) -> Relay {
     let flight = land(&line, id, failed, flights, out);
+    if instead.is_some() && flight.as_ref().is_some_and(|flight| flight.wanted == Wanted::Cancelled) {
+        return Relay::Nothing;
+    }
     match flight.as_ref().and_then(|flight| flight.later.last()) {
         None => instead.map_or_else(|| Relay::AsItIs(line), Relay::Instead),
         Some(Later { id, .. }) => Relay::Instead(

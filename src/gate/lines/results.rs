@@ -10,7 +10,7 @@ use crate::gate::held::{AskRecord, Describing, Held, Next, Seen, context::Contex
 use crate::gate::lines::answer;
 use crate::gate::lines::requests::embeds;
 use crate::gate::server::flight::{AnswerOf, Flights, Gives, Wanted};
-use crate::gate::state::{Host, PLAIN};
+use crate::gate::state::{Host, PLAIN, WrapperEnd};
 use crate::gate::waiting::tasks::Progress;
 use crate::gate::waiting::{Waiting, answer::keep_task, come_back};
 use crate::mcp::{Answer, InSession};
@@ -45,6 +45,7 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
     let met: Vec<(&Rule, &ResultTest)> = about.filter(|(_, test)| test.holds(&read)).collect();
     let first = |act: ResultAct| met.iter().find(|(_, test)| test.act == act).copied();
     let flight = context.flights.get(id);
+    let is_wanted = flight.is_none_or(|flight| flight.wanted == Wanted::Yes);
     let instead = |(rule, test): (&Rule, &ResultTest), act: ResultAct, reply: &Line| {
         let mut entry = context.out.entry(Kind::ResultDecision);
         entry.ticket.clone_from(&of.ticket);
@@ -54,8 +55,10 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
         entry.by = Some(By::Rule);
         entry.rule = Some(rule.id.clone());
         let entry = entry.with("result", act.word()).with("found", test.words());
-        let entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
-        entry.with("sent", reply.digest())
+        let mut entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
+        // The host of a cancelled call gets nothing at all.
+        entry.add("sent", is_wanted.then(|| reply.digest()));
+        entry
     };
     let withhold = |by: (&Rule, &ResultTest)| {
         let reply = replies::result_withheld(id, flight, &by.0.id);
@@ -84,14 +87,19 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
 }
 
 /// Something that can be held of an answer; `None` where no operator could decide on it: it is too long or not read alike by all
-/// readers, it is no final answer, or no more can be held.
+/// readers, it is no final answer, no host waits for it, or no more can be held.
 fn to_be_asked(line: Line, id: &Id, of: AnswerOf, context: Context<'_>) -> Option<AskedAnswer> {
     let content = line.content();
     let is_final = matches!(Answer::read(content), Answer::Complete { .. } | Answer::Failed { .. }) && !embeds(content);
-    if !is_final || !Read::of(content).is_read() || context.calls.is_full(line.bytes().len()) {
+    let runs = context.ends.wrapper == WrapperEnd::Runs;
+    if !is_final || !runs || !Read::of(content).is_read() || context.calls.is_full(line.bytes().len()) {
         return None;
     }
+    // Nobody waits for the answer to a cancelled call.
     let flight = context.flights.get(id);
+    if flight.is_some_and(|flight| flight.wanted == Wanted::Cancelled) {
+        return None;
+    }
     let to = flight.filter(|flight| flight.method.is_none()).map_or(AnswerTo::Request, |_| AnswerTo::Call);
     let call = Call::result(line, id.clone(), &of.tool, to, of.meta.clone())?;
     let session = context.host.lifecycle.call(&call).ok()?;
@@ -163,7 +171,7 @@ fn request_of(id: &Id, context: Context<'_>) -> Option<AnswerOf> {
         return None;
     }
     match context.flights.get(id) {
-        Some(flight) => flight.answered().filter(|_| flight.wanted == Wanted::Yes),
+        Some(flight) => flight.answered(),
         None => match context.host.plain.get(id) {
             Some(plain) => plain.clone(),
             // It is the answer to one that was too many to be remembered: it may be of any tool.
