@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::behavior::{arguments::path::visit, hazards::reading, secrets};
 use crate::policy::glob::Glob;
 use crate::wire::json as wire_json;
+use crate::wire::task;
 use crate::wire::words::words;
 
 /// A longer answer is not read.
@@ -80,10 +81,10 @@ impl<'a> Read<'a> {
         self.message.is_some()
     }
 
-    /// Whether the state of a task in it is its end, with a result or an error; also where it was not read.
-    pub fn ends_a_task(&self) -> bool {
-        let has = |part| self.message.as_ref().is_none_or(|message| message.pointer(part).is_some());
-        has("/error") || has("/result/result") || has("/result/error")
+    /// Whether it says how far a task is, and nothing else.
+    pub fn is_bare_state(&self) -> bool {
+        let state = self.message.as_ref().and_then(|message| message.get("result"));
+        state.is_some_and(task::is_bare_state)
     }
 
     /// Whether some text in it is like this.
@@ -102,12 +103,12 @@ impl<'a> Read<'a> {
 
     fn has(&self, kind: ContentKind) -> bool {
         let Some(message) = &self.message else { return true };
-        let result = message.get("result");
         match kind {
-            ContentKind::Structured => result.is_some_and(|result| result.get("structuredContent").is_some()),
+            ContentKind::Structured => results(message).any(|result| result.get("structuredContent").is_some()),
             ContentKind::Error => {
-                message.get("error").is_some()
-                    || result.is_some_and(|result| result.get("isError") == Some(&json!(true)))
+                let failed =
+                    |result: &Value| result.get("isError") == Some(&json!(true)) || result.get("error").is_some();
+                message.get("error").is_some() || results(message).any(failed)
             }
             ContentKind::Text
             | ContentKind::Image
@@ -181,9 +182,16 @@ impl List {
     }
 }
 
+/// The result, and the one that a task ended with.
+fn results(message: &Value) -> impl Iterator<Item = &Value> {
+    let result = message.get("result");
+    result.into_iter().chain(result.and_then(|result| result.get("result")))
+}
+
 /// The blocks of a result, of whatever list.
 fn blocks(message: &Value) -> impl Iterator<Item = &Value> {
-    let lists = List::WORDS.iter().filter_map(|(word, _)| message.get("result")?.get(word)?.as_array());
+    let lists =
+        results(message).flat_map(|result| List::WORDS.iter().filter_map(|(word, _)| result.get(word)?.as_array()));
     lists.flatten().map(|block| block.get("content").filter(|content| content.is_object()).unwrap_or(block))
 }
 

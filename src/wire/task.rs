@@ -114,6 +114,15 @@ pub fn tells(method: &str) -> bool {
     known.contains(&method) || fold::shadows(method, &known)
 }
 
+/// Whether this says how far a task is, and has no place for anything else: no result, no error, no words of the server.
+pub fn is_bare_state(state: &Value) -> bool {
+    const MEMBERS: &str = " taskId status createdAt lastUpdatedAt ttl ttlMs pollInterval pollIntervalMs resultType ";
+    let is_known = |(key, value): (&String, &Value)| {
+        MEMBERS.contains(&format!(" {key} ")) && !value.is_object() && !value.is_array()
+    };
+    state.as_object().is_some_and(|members| members.iter().all(is_known))
+}
+
 /// Whether a request's `_meta` says that its host takes tasks for an answer.
 pub fn declares(meta: &Value) -> bool {
     let capabilities = meta.get("io.modelcontextprotocol/clientCapabilities");

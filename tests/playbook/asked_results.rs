@@ -343,11 +343,60 @@ fn other_answers_with_content_are_read_too() {
     // Lists, and how far a task is, are no results.
     for (method, result) in [
         ("resources/list", json!({ "resources": [{ "uri": "a:b", "name": MARK }] })),
-        ("tasks/get", json!({ "taskId": "t", "status": "working", "statusMessage": MARK })),
+        ("tasks/get", json!({ "taskId": MARK, "status": "working", "ttl": null })),
     ] {
         let mut world = under(&all("deny"));
         world.host(&request(method, &json!({})));
         assert!(matches!(world.server(&line(5, &result))[..], [Did::ToHost(_)]), "{method}");
+        world.finish();
+    }
+}
+
+/// A result is one wherever the protocol, or a lax reader of it, has a place for it.
+#[test]
+fn a_result_is_ruled_wherever_it_stands() {
+    let kinds = "[[rule]]\nid = 'r'\ndecision = 'deny'\nresult = { kind = ['text', 'error'] }\n";
+    let marks = "[[rule]]\nid = 'r'\ndecision = 'deny'\nresult = { glob = '*margin*' }\n";
+    let get = r#"{"jsonrpc":"2.0","id":5,"method":"tasks/get","params":{"taskId":"t"}}"#;
+    for (rules, state) in [
+        (kinds, json!({ "taskId": "t", "status": "completed", "result": text(MARK) })),
+        (kinds, json!({ "taskId": "t", "status": "failed", "error": { "code": 1, "message": MARK } })),
+        (marks, json!({ "taskId": "t", "status": "completed", "Result": text(MARK) })),
+        (marks, json!({ "taskId": "t", "status": "working", "statusMessage": MARK })),
+        (marks, json!({ "taskId": "t", "status": [MARK] })),
+    ] {
+        let mut world = under(rules);
+        world.host(get);
+        let did = world.server(&line(5, &state));
+        assert!(!format!("{did:?}").contains("margin"), "{state}: {did:?}");
+        // Nor does a report of the server have it: its host asks.
+        for method in ["notifications/tasks", "notifications/tasks/status"] {
+            let did = world.server(&json!({ "jsonrpc": "2.0", "method": method, "params": state }).to_string());
+            assert!(is_silent(&did), "{state}: {did:?}");
+        }
+        let bare = json!({ "taskId": "t", "status": "working", "createdAt": "now" });
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/tasks", "params": bare }).to_string();
+        assert!(matches!(world.server(&told)[..], [Did::ToHost(_)]));
+        world.finish();
+    }
+}
+
+/// An id that is open, or was cancelled, hides no answer behind another request's.
+#[test]
+fn no_answer_passes_as_that_of_another_request_under_its_id() {
+    let marks = "[[rule]]\nid = 'r'\ndecision = 'deny'\nresult = { glob = '*margin*' }\n";
+    let read = r#"{"jsonrpc":"2.0","id":5,"method":"resources/read","params":{"uri":"a:b"}}"#;
+    let list = r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#;
+    let ping = r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
+    let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+    let called = call("5", "read_file", READ);
+    for lines in [&[read, list][..], &[read, cancel, ping], &[read, cancel, list], &[list, cancel, &called]] {
+        let mut world = under(marks);
+        for line in lines {
+            world.host(line);
+        }
+        let did = world.server(&line(5, &text(MARK)));
+        assert!(!format!("{did:?}").contains("margin"), "{lines:?}: {did:?}");
         world.finish();
     }
 }

@@ -113,6 +113,7 @@ pub(super) fn send(
         held_us: (held.asked == AskRecord::NotAsked).then(|| out.now.mono.saturating_sub(held.arrived.mono)),
         badge: judged.behavior.badge(),
         identity: judged.behavior.identity,
+        is_inside: judged.inside.is_some(),
         described: judged.described,
         meta: Meta { span: None, ..call.meta().clone() },
         opened: held.wait.opened,

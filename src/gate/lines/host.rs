@@ -240,7 +240,8 @@ impl Gate {
     fn on_notification(&mut self, plain: Plain, method: &str, cancels: Option<Id>) {
         if let Some(id) = cancels {
             self.waiting.tasks.forget(&id);
-            forget_request(&id, &mut self.host.plain, &mut self.catalog);
+            let stays = !self.rules.policy.results.is_empty();
+            forget_request(&id, stays, &mut self.host.plain, &mut self.catalog);
             answer::cancelled_in_flight(&id, &mut self.flights, &mut self.waiting, &mut self.out);
         }
         learn_host(&plain, method, &mut self.host, &mut self.out);
@@ -403,7 +404,7 @@ fn sort_plain(plain: Plain, context: Context<'_>, waiting: &Waiting) -> HostLine
         {
             HostLine::Nothing
         }
-        Gist::Request { id, .. } if is_live(context, waiting, &id) => {
+        Gist::Request { id, .. } if is_live(context, waiting, &id) || is_ruled(context, &id) => {
             HostLine::Refused(duplicate(id), plain.into_line())
         }
         Gist::Request { id, method, .. } => sort_request(plain, id, method, context),
@@ -506,9 +507,17 @@ fn note_request(
     out.passes((Origin::Host, Form::Request, method), plain.line());
 }
 
-/// A notification that cancels a request passes: no answer to that is expected any more.
-fn forget_request(id: &Id, plain: &mut BTreeMap<Id, Option<AnswerOf>>, catalog: &mut Catalog) {
-    plain.remove(id);
+/// Whether a request of this id is open, while rules are about answers: which of two is answered could not be told.
+fn is_ruled(context: Context<'_>, id: &Id) -> bool {
+    !context.rules.policy.results.is_empty() && (context.host.plain.contains_key(id) || context.catalog.awaits(id))
+}
+
+/// A notification that cancels a request passes: no answer to that is expected any more. While rules are about answers, its id stays
+/// taken until one comes.
+fn forget_request(id: &Id, stays: bool, plain: &mut BTreeMap<Id, Option<AnswerOf>>, catalog: &mut Catalog) {
+    if !stays {
+        plain.remove(id);
+    }
     if catalog.cuts_pages() {
         catalog.host_cancels(id);
     }

@@ -16,8 +16,8 @@ use crate::gate::waiting::given::FormQuestions;
 use crate::mcp::{Revision, request};
 use crate::policy::{Decision, Rule};
 use crate::wire::{
-    Call, Gist, Id, Line, Origin, Plain, Refusal, call::AnswerTo, inputs, message, message::Sorted, reply,
-    reply::INVALID_REQUEST,
+    Call, Gist, Id, Line, Origin, Plain, Refusal, call::AnswerTo, inputs, json, message, message::Sorted, reply,
+    reply::INVALID_REQUEST, task,
 };
 
 /// What becomes of a line of the server that rules may be about.
@@ -40,7 +40,8 @@ pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, for
     // While our own question to the host is open, no request of the server may be taken for it.
     let is_response = matches!(gist, Gist::Response { .. });
     let restricts = context.rules.restricts_methods;
-    if !restricts && (is_response || forms.open.is_none()) {
+    let may_end_a_task = is_about_a_task(gist) && !context.rules.policy.results.is_empty();
+    if !restricts && !may_end_a_task && (is_response || forms.open.is_none()) {
         return match gist {
             Gist::Response { id, .. } if embeds(line.content()) => screen_answer(line, id, context),
             Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
@@ -87,6 +88,14 @@ fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> 
             }
         }
         Gist::Notification { method, .. } if restricts(context.rules, method) => drops(message::NO_ANSWER, plain),
+        // The host finds it in the answer to its next `tasks/get`, which the rules are about.
+        Gist::Notification { .. }
+            if is_about_a_task(plain.gist())
+                && !context.rules.policy.results.is_empty()
+                && !says_only_how_far(plain.line().content()) =>
+        {
+            drops("it may say what a task ended with, and a rule is about results", plain)
+        }
         // A message that gets no answer cannot be held; the host finds such requests in the answer to its next `tasks/get`.
         Gist::Notification { .. } => match inputs::read(plain.line().content()) {
             Ok(Some(inputs)) if inputs.methods().any(|method| restricts(context.rules, method)) => {
@@ -97,6 +106,15 @@ fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> 
         },
         Gist::Request { .. } | Gist::Response { .. } | Gist::Unreadable => Screened::Passes(plain.into_line()),
     }
+}
+
+fn is_about_a_task(gist: &Gist) -> bool {
+    matches!(gist, Gist::Notification { method, .. } if task::tells(method))
+}
+
+fn says_only_how_far(content: &[u8]) -> bool {
+    let message = str::from_utf8(content).ok().and_then(json::value);
+    message.as_ref().and_then(|message| message.get("params")).is_some_and(task::is_bare_state)
 }
 
 /// The requests inside an answer are held if a rule has to decide on them.

@@ -39,7 +39,7 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
     let mut about = rules_about(&of, context).peekable();
     about.peek()?;
     let read = Read::of(line.content());
-    if of.gives == Gives::TaskState && !read.ends_a_task() {
+    if of.gives == Gives::TaskState && read.is_bare_state() {
         return None;
     }
     let met: Vec<(&Rule, &ResultTest)> = about.filter(|(_, test)| test.holds(&read)).collect();

@@ -283,7 +283,10 @@ fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> FromServer {
         Gist::Response { id, .. } if context.flights.get(id).is_some_and(|flight| flight.task.is_some()) => {
             FromServer::ForTask(id.clone())
         }
-        Gist::Response { id, .. } if context.catalog.awaits(id) => FromServer::Page(id.clone()),
+        // The answer to a call is no list, whatever the host asked for under this id before.
+        Gist::Response { id, .. } if context.catalog.awaits(id) && !context.flights.contains(id) => {
+            FromServer::Page(id.clone())
+        }
         Gist::Response { id, .. } => FromServer::Answer(id.clone()),
         Gist::Notification { method, cancels } => {
             let held = cancels.as_ref().and_then(|id| context.calls.by_origin(Origin::Server, id));
@@ -326,7 +329,8 @@ fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     forges(gist, context, waiting)
         || match gist {
             Gist::Request { method, .. } | Gist::Notification { method, .. } => {
-                has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting)
+                let ends_a_task = task::tells(method) && !context.rules.policy.results.is_empty();
+                has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting) || ends_a_task
             }
             // Requests may be inside an answer.
             Gist::Response { id, .. } => context.rules.restricts_methods || results::is_about(id, context),

@@ -25,6 +25,8 @@ pub struct Flight {
     pub held_us: Option<u64>,
     pub badge: Badge,
     pub identity: Identity,
+    /// The call is inside a request of another method.
+    pub is_inside: bool,
     pub described: Option<Arc<Described>>,
     /// Of its first request.
     pub meta: Meta,
@@ -122,7 +124,8 @@ impl Flight {
         let is_task = self.method.as_deref().is_some_and(|method| method.starts_with("tasks/"));
         Some(AnswerOf {
             tool: Arc::clone(&self.tool),
-            identity: (!is_task).then_some(self.identity),
+            // A rule about any tool may be about it.
+            identity: (!is_task && !self.is_inside).then_some(self.identity),
             ticket: Some(Arc::clone(&self.ticket)),
             target: self.target.clone(),
             gives,
