@@ -254,11 +254,6 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The string token that `json` begins with, quotes included.
-pub fn string_token(json: &str) -> &str {
-    token(json).0
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Writing {
     Plain,

@@ -7,7 +7,6 @@
 
 pub mod change;
 pub mod grade;
-pub mod level;
 pub mod signers;
 pub mod sshsig;
 pub mod statement;
@@ -15,7 +14,6 @@ pub mod verdict;
 
 // What most layers above use, under one name.
 pub use grade::{Grade, Needs, Required};
-pub use level::Level;
 pub use signers::InForce;
 pub use statement::CardTerms;
-pub use verdict::Attested;
+pub use verdict::{Attested, Level};

@@ -1,10 +1,14 @@
 //! The proof that an operator signed a verdict on exactly this card: made only of statement, signature, allowed signers and what
-//! the wrapper expects. Every refusal is a value.
+//! the wrapper expects. Every refusal is a value. And what protects the verdicts on a machine, for `doctor`, the console's header and
+//! the page of a server alike.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use crate::signing::grade::{ConsoleUser, Grade, Needs, Owner};
-use crate::signing::signers::{MayNotSign, Signers, same_person};
+use serde::{Deserialize, Serialize};
+
+use crate::signing::grade::{ConsoleUser, Grade, Needs, Owner, Required};
+use crate::signing::signers::{EntryKey, InForce, MayNotSign, Signers, same_person};
 use crate::signing::statement::{
     CardTerms, Challenge, Evidence, NAMESPACE, Refused, Said, Signed, Signer, Statement, attest,
 };
@@ -190,4 +194,37 @@ fn other_verdict(said: &Said, expected: &Said) -> Option<&'static str> {
         ("until when it is granted", said.until == *until),
     ];
     same.into_iter().find(|(_, same)| !same).map(|(field, _)| field)
+}
+
+/// What protects the verdicts on a machine: the grade of the weakest key that may sign, and for which calls one must.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Level {
+    pub grade: Grade,
+    required: Required,
+}
+
+impl Level {
+    /// The level where signatures are required by the machine's policy, and these lists are in force.
+    pub fn of(required: Required, lists: Option<&InForce>) -> Self {
+        let entries =
+            lists.into_iter().flat_map(|lists| lists.signers.entries().iter().map(move |entry| (entry, lists)));
+        let usable = entries.filter(|(entry, _)| entry.is_for(NAMESPACE));
+        let grades = usable.filter_map(|(entry, lists)| match &entry.key {
+            EntryKey::Supported(key) if !lists.signers.is_revoked(key) => Some(Grade::of_key(lists.owner, key.kind())),
+            EntryKey::Supported(_) | EntryKey::Unsupported { .. } => None,
+        });
+        match (required, grades.min()) {
+            (Required::Never, _) | (_, None) => Self::default(),
+            (required, Some(grade)) => Self { grade, required },
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.required {
+            Required::Dangerous => write!(f, "dangerous calls {}, others L0", self.grade.word()),
+            Required::Never | Required::Always => f.write_str(self.grade.word()),
+        }
+    }
 }

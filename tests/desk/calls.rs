@@ -16,7 +16,7 @@ use mcp_approve::operator::tried::PastLine;
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
-use mcp_approve::signing::level::Level;
+use mcp_approve::signing::Level;
 use mcp_approve::wire::digest::Digest;
 
 use super::NINE;
