@@ -148,6 +148,9 @@ fn a_promising_catalyst_is_told_of_and_what_was_read_is_under_the_rules() {
     host.answer(2);
     host.request(3, "prompts/get", &json!({ "name": "generate_experiment_plan", "arguments": { "goal": "methanol" } }));
     assert!(host.answer(3)["result"]["messages"][0]["content"]["text"].to_string().contains("Goal: methanol"));
+    host.request("trends", "prompts/get", &json!({ "name": "analyze_trends" }));
+    let trends = host.answer("trends")["result"]["messages"][0]["content"]["text"].to_string();
+    assert!(trends.contains("adsorption energy") && trends.contains("lab:///dft_results"), "{trends}");
     host.request(4, "resources/read", &json!({ "uri": "lab:///catalyst_db.json" }));
     let read = host.answer(4)["result"]["contents"][0]["text"].to_string();
     assert!(read.contains("ZnO") && !read.contains("exp-12") && read.contains("redacted by mcp-approve"), "{read}");
