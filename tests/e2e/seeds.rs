@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use mcp_approve::behavior::hazards::HazardKind;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tree_sitter::{Node, Parser};
 
 use crate::fake::host::Host;
 use crate::fake::operator::Operator;
@@ -204,5 +205,60 @@ fn tools_of_one_schema_have_identities_of_their_own() {
         assert_eq!(said, tools.iter().map(|(_, said)| *said).collect::<Vec<_>>(), "{rows:?}");
         let identities: std::collections::BTreeSet<_> = rows.iter().map(|row| row["identity"].to_string()).collect();
         assert_eq!(identities.len(), tools.len(), "{rows:?}");
+    }
+}
+
+/// The rules of the specification on C#, by the document's manifest: each tool is a method with its name in an attribute, each
+/// property a parameter of a record, in the type of the table; what is not required may be null, and is null where it is left out.
+#[test]
+fn arguments_and_results_in_csharp_are_records_and_what_is_optional_may_be_null() {
+    fn of_kind<'t>(node: Node<'t>, kind: &str, found: &mut Vec<Node<'t>>) {
+        found.extend((node.kind() == kind).then_some(node));
+        node.children(&mut node.walk()).for_each(|child| of_kind(child, kind, found));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/lattice/file_manager.json");
+    let made = Command::new(BINARY).args(["lattice", "codegen", "--lang", "csharp", path]).output().unwrap();
+    let source = String::from_utf8(made.stdout).unwrap();
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_c_sharp::LANGUAGE.into()).unwrap();
+    let tree = parser.parse(&source, None).unwrap();
+    let all = |kind: &str| {
+        let mut found = Vec::new();
+        of_kind(tree.root_node(), kind, &mut found);
+        found
+    };
+    let text = |node: Node<'_>| source[node.byte_range()].to_owned();
+    let field = |node: Node<'_>, name: &str| node.child_by_field_name(name).map(text).unwrap_or_default();
+    let manifest: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    for tool in manifest["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let pascal = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+        let is_its = |method: &Node<'_>| {
+            text(*method).trim_start().starts_with('[') && text(*method).contains(&format!("\"{name}\""))
+        };
+        assert!(all("method_declaration").iter().any(is_its), "{name} is no method with its name: {source}");
+        for (record, schema) in [("Args", &tool["inputSchema"]), ("Result", &tool["outputSchema"])] {
+            let record = format!("{pascal}{record}");
+            let records = all("record_declaration");
+            let found = records.iter().find(|found| field(**found, "name") == record).expect(&record);
+            let mut parameters = Vec::new();
+            of_kind(*found, "parameter", &mut parameters);
+            let properties = schema["properties"].as_object().unwrap();
+            assert_eq!(parameters.len(), properties.len(), "{record}");
+            for (key, property) in properties {
+                let is_its = |one: &&Node<'_>| field(**one, "name").to_lowercase() == key.replace('_', "");
+                let parameter = *parameters.iter().find(is_its).unwrap_or_else(|| panic!("{record} has no {key}"));
+                let (is_null, kind) = (text(parameter).ends_with("= null"), field(parameter, "type"));
+                let is_required = schema["required"].as_array().unwrap().contains(&json!(key));
+                assert_eq!((kind.ends_with('?'), is_null), (!is_required, !is_required), "{record}.{key}: {kind}");
+                let expected = match property["type"].as_str() {
+                    _ if property.get("enum").is_some() => "Encoding",
+                    Some("integer") => "long",
+                    Some("boolean") => "bool",
+                    _ => "string",
+                };
+                assert_eq!(kind.trim_end_matches('?'), expected, "{record}.{key}");
+            }
+        }
     }
 }
