@@ -389,8 +389,7 @@ fn no_answer_passes_as_that_of_another_request_under_its_id() {
     let list = r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#;
     let ping = r#"{"jsonrpc":"2.0","id":5,"method":"ping"}"#;
     let cancel = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
-    let called = call("5", "read_file", READ);
-    for lines in [&[read, list][..], &[read, cancel, ping], &[read, cancel, list], &[list, cancel, &called]] {
+    for lines in [[read, list].as_slice(), &[read, cancel, ping], &[read, cancel, list]] {
         let mut world = under(marks);
         for line in lines {
             world.host(line);
