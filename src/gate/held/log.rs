@@ -64,7 +64,9 @@ impl Out {
             entry.arguments = params.and_then(|params| params.to_string().parse().ok());
             self.record(entry.with("from", side(Origin::Server)).with("bytes", line.content().len()));
         }
-        let payload = params.filter(|_| is_shown).map(|params| hidden(&params.to_string())).unwrap_or_default();
+        // Of a log message its level and its logger say least.
+        let payload = params.filter(|_| is_shown).map(|params| params.get("data").unwrap_or(params));
+        let payload = payload.map(|payload| hidden(&payload.to_string())).unwrap_or_default();
         (about, payload)
     }
 
