@@ -30,7 +30,7 @@ use crate::wire::{counted, number::grouped};
 
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum LogCommand {
-    /// Lists records, the newest last
+    /// Lists calls, one row each, the newest last; with --records or as JSON, every record
     List(ListOptions),
     /// Shows one record, or all records of a call, in full
     Show(ShowOptions),
