@@ -20,7 +20,7 @@ mod secrets;
 mod shaped;
 mod statements;
 
-use mcp_approve::behavior::conclude::{Behavior, Replaced, Trust, danger, of_call, of_tool};
+use mcp_approve::behavior::conclude::{Behavior, Overrides, Replaced, Trust, danger, of_call, of_tool, of_tool_with};
 use mcp_approve::behavior::evidence::{Evidence, Source};
 use mcp_approve::behavior::hazards::HazardKind;
 use mcp_approve::behavior::hazards::lookalike::deceiving;
@@ -58,6 +58,32 @@ fn an_identity_is_sixteen_characters_of_the_papers_hash() {
     assert_eq!(write_query.hash(), "38abadc1ae6f83b9");
     let read_query = Identity { mutability: Mutability::Pure, action: Action::Read, ..write_query };
     assert_eq!(read_query.hash(), "b2795a7bb60a9c04");
+}
+
+/// Section 4.3 of the behavioral identity paper: who disagrees has the tool looked at.
+#[test]
+fn a_classifier_only_tightens_what_a_tool_counts_as() {
+    let (pure, silent) = (json!({ "readOnlyHint": true }), json!({}));
+    let (reads, changes) = ("PURE|SEARCH|MONEY", "MUTATES|DELETE|ACK");
+    // name, annotations, trust, what classifiers say, what the operator says; badge, disputed
+    let rows = [
+        ("get_user", &pure, Trust::Corroborate, &[reads][..], None, Badge::Pure, false),
+        ("get_user", &pure, Trust::Corroborate, &[reads, changes], None, Badge::Mutates, true),
+        ("get_user", &silent, Trust::Annotations, &[changes], None, Badge::Mutates, true),
+        ("get_user", &pure, Trust::Annotations, &[changes], None, Badge::Pure, true),
+        ("get_user", &pure, Trust::None, &[changes], None, Badge::Mutates, false),
+        ("get_user", &pure, Trust::Corroborate, &[changes], Some("PURE|READ|USER"), Badge::Pure, false),
+        ("delete_user", &silent, Trust::Corroborate, &[reads], None, Badge::Mutates, true),
+        ("delete_user", &silent, Trust::Annotations, &[reads, reads], None, Badge::Mutates, true),
+    ];
+    for (name, annotations, trust, outside, pinned, badge, disputed) in rows {
+        let tool = tool(json!({ "name": name, "annotations": annotations }));
+        let outside = outside.iter().map(|one| one.parse().unwrap()).collect();
+        let pinned = pinned.map(|one| one.parse().unwrap());
+        let is = of_tool_with(&tool, trust, Overrides { pinned, outside, ..Overrides::default() });
+        assert_eq!((is.badge(), is.disputed), (badge, disputed), "{name} {annotations} {trust:?}");
+        assert_eq!(is.has(Source::Outside), pinned.is_none(), "what a pin settles is no evidence: {name}");
+    }
 }
 
 #[test]

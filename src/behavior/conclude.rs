@@ -133,7 +133,9 @@ pub fn of_votes(tool: &Tool, votes: &[Vote; 3], trust: Trust, overrides: Overrid
     let requires = overrides.curated.as_ref().and_then(|reviewed| reviewed.requires);
     // The operator's word settles what classifiers dispute.
     let outside = if overrides.pinned.is_some() { Vec::new() } else { overrides.outside.clone() };
-    let behavior = disputed(&outside, trust, overrides.over(behavior, trust));
+    let hinted =
+        annotated.as_ref().and_then(|evidence| evidence.says.mutability).filter(|_| trust == Trust::Annotations);
+    let behavior = disputed(&outside, hinted, overrides.over(behavior, trust));
     let mut hazards = hazards::definition::found(&tool.definition);
     hazards.extend(hazards::lookalike::disguised(&tool.name));
     let first_sentence =
@@ -207,17 +209,18 @@ impl Overrides {
     }
 }
 
-/// Disputed where a classifier says otherwise whether the tool reads.
-fn disputed(outside: &[Identity], trust: Trust, behavior: Behavior) -> Behavior {
+/// Disputed where a classifier says otherwise whether the tool reads; then it counts as MUTATES, unless a hint that is believed
+/// says that it reads.
+fn disputed(outside: &[Identity], hinted: Option<Mutability>, behavior: Behavior) -> Behavior {
     let is = behavior.identity;
     if outside.iter().all(|one| one.mutability == is.mutability) {
         return behavior;
     }
-    let (identity, confidence) = match trust {
-        Trust::Annotations => (is, behavior.confidence),
-        Trust::Corroborate | Trust::None => (is.with_mutability(Mutability::Mutates), Confidence::None),
-    };
-    Behavior { identity, confidence, disputed: true, ..behavior }
+    if hinted == Some(Mutability::Pure) {
+        return Behavior { disputed: true, ..behavior };
+    }
+    let identity = is.with_mutability(Mutability::Mutates);
+    Behavior { identity, confidence: Confidence::None, disputed: true, ..behavior }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

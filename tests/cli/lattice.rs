@@ -85,7 +85,7 @@ fn the_papers_pairs_and_wrong_choices_are_played_beside_its_figures() {
     assert!(words.contains("stand beside ours, and do not compare one by one"), "{words}");
     assert!(text.code == 0 && text.out.contains("T. Dionysopoulos") && text.out.contains("THE PAPER"), "{}", text.out);
     assert_eq!(text.out.lines().find(|line| line.chars().count() > 80), None);
-    assert!(text.out.contains("  write_query, chosen read_query: identity catches it\n"), "{}", text.out);
+    assert!(text.out.contains("  write_query, chosen read_query: caught by identity\n"), "{}", text.out);
 }
 
 /// Section 3.4: of what the three fields separate together, each of them alone leaves something unseparated.

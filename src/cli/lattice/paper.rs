@@ -1,7 +1,6 @@
 //! `lattice paper`: the behavioral identity paper's pairs and wrong choices, played here without a model, beside the figures that
 //! it gives. Tools and prompts are data (`assets/paper.txt`); what is counted comes from the recogniser, the schema and `--expect`.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -9,10 +8,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::behavior::conclude::{Trust, of_call, of_tool};
-use crate::behavior::expected::Expected;
-use crate::behavior::taxonomy::ContentType;
 use crate::behavior::words::section;
-use crate::behavior::{Behavior, Identity, OutputDomain};
+use crate::behavior::{Behavior, expected::Expected};
 use crate::capability::schema::{Fits, Schema};
 use crate::cli::error::Exit;
 use crate::cli::look::{Here, Look, json_object};
@@ -34,62 +31,51 @@ pub struct PaperOptions {
 struct Known {
     tool: Tool,
     behavior: Behavior,
-    /// What we wrote down that it is.
-    written: (Identity, ContentType),
-}
-
-/// Whether two tools differ in the three fields, and in the fourth.
-#[derive(Clone, Copy)]
-struct Apart {
-    identity: bool,
-    content: bool,
-}
-
-/// One wrong choice: the wrong tool is called with the arguments that the task needs.
-struct Played {
-    prompt: &'static str,
-    right: &'static str,
-    wrong: &'static str,
-    schema: bool,
-    apart: Apart,
+    /// The four words that we wrote down.
+    written: &'static str,
 }
 
 pub(super) fn run(options: PaperOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let (known, unseen) = (tools(section(DATA, "tools")), tools(section(DATA, "unseen")));
     let of = |name: &str| known.iter().find(|known| known.tool.name == name);
-    let pairs = rows(section(DATA, "pairs")).filter_map(|[severity, one, other, of_whom]| {
+    let pair = |[severity, one, other, pair_is]: [&str; 4]| {
         let (is, other_is) = (&of(one)?.behavior, &of(other)?.behavior);
-        let content = is.content_type != other_is.content_type;
-        Some((severity, one, other, of_whom, Apart { identity: is.identity != other_is.identity, content }))
+        Some(json!({
+            "severity": severity, "tools": [one, other], "pair_is": pair_is,
+            "identity": is.identity != other_is.identity, "content_type": is.content_type != other_is.content_type,
+        }))
+    };
+    let mut played = json!({
+        "pairs": rows(section(DATA, "pairs")).filter_map(pair).collect::<Vec<_>>(),
+        "choices": rows(section(DATA, "prompts")).filter_map(|row| choice(row, &of)).collect::<Vec<_>>(),
+        "known": known.iter().map(tool).collect::<Vec<_>>(),
+        "unseen": unseen.iter().map(tool).collect::<Vec<_>>(),
     });
-    let pairs: Vec<Pair> = pairs.collect();
-    let played = rows(section(DATA, "prompts")).filter_map(|[prompt, right, wrong, arguments]| {
-        let arguments = serde_json::from_str(arguments).ok()?;
-        let (schema, apart) = play(of(right)?, of(wrong)?, &arguments)?;
-        Some(Played { prompt, right, wrong, schema, apart })
-    });
-    let played: Vec<Played> = played.collect();
+    played["figures"] = figures(&played);
     if options.json {
-        json_object(object(&pairs, &played, [&known, &unseen]), out)?;
+        json_object(played, out)?;
     } else {
-        text(options, (&pairs, &played), [&known, &unseen], Look::here(here), out)?;
+        text(options, &played, Look::here(here), out)?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Whether the schema refuses the call, and whether it is not what the task expects; `None` where the right tool takes no such
-/// arguments.
-fn play(right: &Known, wrong: &Known, arguments: &Value) -> Option<(bool, Apart)> {
-    let fits = |known: &Known| Some(Schema::compile(&known.tool.input_schema).ok()?.check(arguments) == Fits::Yes);
-    let schema = fits(right)?.then(|| fits(wrong)).flatten()?;
-    let right = &right.behavior;
-    let call = of_call(Some(&wrong.tool), &wrong.behavior, arguments);
-    let differs = |expected: String| Some(expected.parse::<Expected>().ok()?.mismatch(&call).is_some());
-    let identity = differs(right.identity.hash().to_owned())?;
-    Some((!schema, Apart { identity, content: differs(format!("*|*|*|{}", right.content_type.word()))? }))
+/// One wrong choice: the wrong tool is called with the arguments that the task needs. `None` where the right tool does not take them.
+fn choice<'k>(
+    [prompt, right, chosen, arguments]: [&'static str; 4],
+    of: &dyn Fn(&str) -> Option<&'k Known>,
+) -> Option<Value> {
+    let (needed, wrong, arguments) = (of(right)?, of(chosen)?, serde_json::from_str(arguments).ok()?);
+    let fits = |known: &Known| Some(Schema::compile(&known.tool.input_schema).ok()?.check(&arguments) == Fits::Yes);
+    let refuses = fits(needed)?.then(|| fits(wrong)).flatten()?;
+    let call = of_call(Some(&wrong.tool), &wrong.behavior, &arguments);
+    let differs = |expected: &str| Some(expected.parse::<Expected>().ok()?.mismatch(&call).is_some());
+    let Behavior { identity, content_type, .. } = &needed.behavior;
+    Some(json!({
+        "prompt": prompt, "right": right, "chosen": chosen, "schema": !refuses,
+        "identity": differs(identity.hash())?, "content_type": differs(&format!("*|*|*|{}", content_type.word()))?,
+    }))
 }
-
-type Pair = (&'static str, &'static str, &'static str, &'static str, Apart);
 
 /// The columns of each row of a section.
 fn rows<const N: usize>(section: &'static str) -> impl Iterator<Item = [&'static str; N]> {
@@ -98,15 +84,17 @@ fn rows<const N: usize>(section: &'static str) -> impl Iterator<Item = [&'static
 }
 
 fn tools(section: &'static str) -> Vec<Known> {
-    let known = |[name, written, parameters, description]: [&str; 4]| {
-        let (identity, content) = written.rsplit_once('|')?;
-        let written = (identity.parse().ok()?, ContentType::from_word(content)?);
-        let tool = Tool::read(json!({
-            "name": name, "description": description, "inputSchema": schema(parameters),
-        }))?;
+    let known = |[name, written, parameters, description]: [&'static str; 4]| {
+        let tool = json!({ "name": name, "description": description, "inputSchema": schema(parameters) });
+        let tool = Tool::read(tool)?;
         Some(Known { behavior: of_tool(&tool, Trust::Corroborate), tool, written })
     };
     rows(section).filter_map(known).collect()
+}
+
+fn tool(Known { tool, behavior, written }: &Known) -> Value {
+    let is = behavior.identity.words();
+    json!({ "tool": tool.name, "identity": is, "content_type": behavior.content_type.word(), "written": written })
 }
 
 fn schema(parameters: &str) -> Value {
@@ -122,149 +110,111 @@ fn schema(parameters: &str) -> Value {
             "string"
         };
         properties.insert(name.to_owned(), json!({ "type": kind }));
-        if !is('?') {
-            required.push(name);
-        }
+        required.extend((!is('?')).then_some(name));
     }
     json!({ "type": "object", "properties": properties, "required": required })
 }
 
-/// One line of the comparison: here by the three fields, with the fourth, and the paper's.
-type Line = (String, String, String, &'static str);
-
-fn share(part: usize, all: usize) -> String {
-    let percent = (100 * part + all / 2).checked_div(all).unwrap_or_default();
-    format!("{part} of {all} ({percent} %)")
+/// The paper's tables: here by the three fields, here with the fourth, and what the paper reports.
+fn figures(played: &Value) -> Value {
+    type Is<'i> = &'i dyn Fn(&Value) -> bool;
+    let all = |key: &str| played[key].as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = |what: &str, here: String, too: String| {
+        let paper = rows(section(DATA, "figures")).find(|[of, _]| *of == what).map_or("-", |[_, figure]| figure);
+        json!({ "what": what, "here": here, "with_content_type": too, "paper": paper })
+    };
+    let count = |rows: &[Value], is: Is<'_>| rows.iter().filter(|row| is(row)).count();
+    let part = |rows: &[Value], is: Is<'_>| format!("{} of {}", count(rows, is), rows.len());
+    let three: Is<'_> = &|row| row["identity"] == true;
+    let four: Is<'_> = &|row| row["identity"] == true || row["content_type"] == true;
+    let schema: Is<'_> = &|row| row["schema"] == true;
+    let pairs = ["CRITICAL", "HIGH", "MEDIUM", "LOW", "all"].map(|severity| {
+        let its = all("pairs").iter().filter(|row| severity == "all" || row["severity"] == severity);
+        let its: Vec<Value> = its.cloned().collect();
+        line(severity, part(&its, three), part(&its, four))
+    });
+    let choices = all("choices");
+    let made = choices.len().to_string();
+    let caught = |what: &str, catches: [bool; 2]| {
+        let of = |by: Is<'_>| count(choices, &|row| [by(row), schema(row)] == catches).to_string();
+        line(what, of(three), of(four))
+    };
+    let rate = |by: Is<'_>| {
+        let percent = (100 * count(choices, by) + choices.len() / 2).checked_div(choices.len()).unwrap_or_default();
+        format!("{} ({percent} %)", part(choices, by))
+    };
+    let word = |row: &Value, key: &str, at: usize| {
+        row[key].as_str().and_then(|words| words.split('|').nth(at)).map(str::to_owned)
+    };
+    let same = |row: &Value, at: usize| word(row, "identity", at) == word(row, "written", at);
+    let whole: Is<'_> = &|row| (0..3).all(|at| same(row, at));
+    let with_content: Is<'_> = &|row| whole(row) && word(row, "content_type", 0) == word(row, "written", 3);
+    let recognised = |what: &str, key: &str| line(what, part(all(key), whole), part(all(key), with_content));
+    let unseen = |what: &str, is: Is<'_>| line(what, part(all("unseen"), is), String::new());
+    json!([
+        { "table": "Pairs separated (Table 4)", "figures": pairs },
+        { "table": "Who catches a wrong choice (Table 5)", "figures": [
+            line("wrong choices", made.clone(), made),
+            caught("both catch it", [true, true]),
+            caught("identity alone", [true, false]),
+            caught("schema alone", [false, true]),
+            caught("neither", [false, false]),
+            line("identity catches", rate(three), rate(four)),
+            line("schema catches", rate(schema), rate(schema)),
+        ] },
+        { "table": "Recognised as we wrote them down (Tables 3 and 6)", "figures": [
+            recognised("known tools", "known"),
+            recognised("unseen tools", "unseen"),
+            unseen("unseen: mutability", &|row| same(row, 0)),
+            unseen("unseen: action", &|row| same(row, 1)),
+            unseen("unseen: no domain", &|row| word(row, "identity", 2).as_deref() == Some("UNKNOWN")),
+        ] },
+    ])
 }
 
-fn lines(pairs: &[Pair], played: &[Played], [known, unseen]: [&[Known]; 2]) -> Vec<(&'static str, Vec<Line>)> {
-    let paper: BTreeMap<&str, &'static str> =
-        rows(section(DATA, "figures")).map(|[key, figure]| (key, figure)).collect();
-    let figure = |key: &str| paper.get(key).copied().unwrap_or("-");
-    let line = |label: &str, here: String, fourth: String| (label.to_owned(), here, fourth, figure(label));
-    let of_pairs = |severity: &str| {
-        let its = || pairs.iter().filter(|(its, ..)| severity == "all" || *its == severity).map(|(.., apart)| apart);
-        let of = |apart: fn(&&Apart) -> bool| format!("{} of {}", its().filter(apart).count(), its().count());
-        line(severity, of(|apart| apart.identity), of(|apart| apart.identity || apart.content))
-    };
-    let count =
-        |caught: fn(&Played) -> [bool; 2], wanted: [bool; 2]| played.iter().filter(|one| caught(one) == wanted).count();
-    let three: fn(&Played) -> [bool; 2] = |one| [one.apart.identity, one.schema];
-    let four: fn(&Played) -> [bool; 2] = |one| [one.apart.identity || one.apart.content, one.schema];
-    let caught =
-        |label: &str, wanted: [bool; 2]| line(label, count(three, wanted).to_string(), count(four, wanted).to_string());
-    let rate = |label: &str, at: usize| {
-        let of = |by: fn(&Played) -> [bool; 2]| share(played.iter().filter(|one| by(one)[at]).count(), played.len());
-        line(label, of(three), of(four))
-    };
-    let recognised = |label: &str, tools: &[Known], key: &str| {
-        let of =
-            |same: fn(&Known) -> bool| format!("{} of {}", tools.iter().filter(|one| same(one)).count(), tools.len());
-        let whole = of(|one| one.behavior.identity == one.written.0);
-        let fourth = of(|one| (one.behavior.identity, one.behavior.content_type) == one.written);
-        (label.to_owned(), whole, fourth, figure(key))
-    };
-    let of_unseen = |label: &str, same: fn(&&Known) -> bool, key: &str| {
-        let here = format!("{} of {}", unseen.iter().filter(same).count(), unseen.len());
-        (label.to_owned(), here, String::new(), figure(key))
-    };
-    vec![
-        ("Pairs separated (Table 4)", ["CRITICAL", "HIGH", "MEDIUM", "LOW", "all"].map(of_pairs).into()),
-        (
-            "Who catches a wrong choice (Table 5)",
-            vec![
-                line("wrong choices", played.len().to_string(), played.len().to_string()),
-                caught("both catch it", [true, true]),
-                caught("identity alone", [true, false]),
-                caught("schema alone", [false, true]),
-                caught("neither", [false, false]),
-                rate("identity catches", 0),
-                rate("schema catches", 1),
-            ],
-        ),
-        (
-            "Recognised as we wrote them down (Tables 3 and 6)",
-            vec![
-                recognised("known tools", known, "known"),
-                recognised("unseen tools", unseen, "unseen"),
-                of_unseen("unseen: mutability", |one| one.behavior.identity.mutability == one.written.0.mutability, ""),
-                of_unseen("unseen: action", |one| one.behavior.identity.action == one.written.0.action, ""),
-                of_unseen(
-                    "unseen: no domain",
-                    |one| one.behavior.identity.output_domain == OutputDomain::Unknown,
-                    "domain",
-                ),
-            ],
-        ),
-    ]
+fn of(row: &Value, key: &str) -> String {
+    row[key].as_str().unwrap_or_default().to_owned()
 }
 
-fn text(
-    options: PaperOptions,
-    (pairs, played): (&[Pair], &[Played]),
-    tools: [&[Known]; 2],
-    look: Look<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let ours = |text: &str| Row::of(Tone::Ours, text);
+fn cells<const N: usize>(row: &Value, keys: [&str; N]) -> [Row; N] {
+    keys.map(|key| Row::of(Tone::Ours, of(row, key)))
+}
+
+fn text(options: PaperOptions, played: &Value, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let caught = |row: &Value| match (row["identity"] == true, row["content_type"] == true) {
+        (true, _) => "identity",
+        (false, true) => "content type",
+        (false, false) => "nothing",
+    };
     writeln!(out, "{}\n", section(DATA, "about").trim())?;
-    let pair = |(severity, one, other, of_whom, apart): &Pair| {
-        let by = match apart {
-            Apart { identity: true, .. } => "identity",
-            Apart { content: true, .. } => "content type",
-            Apart { .. } => "nothing",
-        };
-        [ours(severity), ours(&format!("{one}, {other}")), ours(by), ours(of_whom)]
-    };
-    look.list(["SEVERITY", "PAIR", "SEPARATED BY", "PAIR IS"], &pairs.iter().map(pair).collect::<Vec<_>>(), out)?;
+    let pairs = all(&played["pairs"]).into_iter().map(|mut row| {
+        row["by"] = caught(&row).into();
+        row["tools"] = all(&row["tools"]).iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ").into();
+        cells(&row, ["severity", "tools", "by", "pair_is"])
+    });
+    look.list(["SEVERITY", "PAIR", "SEPARATED BY", "PAIR IS"], &pairs.collect::<Vec<_>>(), out)?;
     if options.all {
-        for one in played {
-            let by = match (one.schema, one.apart) {
-                (true, Apart { identity: true, .. }) => "schema and identity catch it",
-                (true, Apart { content: true, .. }) => "schema and content type catch it",
-                (true, Apart { .. }) => "schema alone catches it",
-                (false, Apart { identity: true, .. }) => "identity catches it",
-                (false, Apart { content: true, .. }) => "content type catches it",
-                (false, Apart { .. }) => "nothing catches it",
+        for row in all(&played["choices"]) {
+            let by = match (caught(&row), row["schema"] == true) {
+                ("nothing", true) => "schema".to_owned(),
+                (by, true) => format!("{by} and schema"),
+                (by, false) => by.to_owned(),
             };
-            writeln!(out, "\n{}\n  {}, chosen {}: {by}", one.prompt, one.right, one.wrong)?;
+            let [prompt, right, chosen] = ["prompt", "right", "chosen"].map(|key| of(&row, key));
+            writeln!(out, "\n{prompt}\n  {right}, chosen {chosen}: caught by {by}")?;
         }
-        let unseen = |one: &Known| {
-            let (is, written) = (one.behavior.identity, one.written.0);
-            let written = if is == written { "same" } else { written.words() };
-            [ours(&one.tool.name), ours(is.words()), ours(written)]
-        };
         writeln!(out)?;
-        look.list(["UNSEEN TOOL", "HERE", "WRITTEN DOWN"], &tools[1].iter().map(unseen).collect::<Vec<_>>(), out)?;
+        let unseen: Vec<_> =
+            all(&played["unseen"]).iter().map(|row| cells(row, ["tool", "identity", "written"])).collect();
+        look.list(["UNSEEN TOOL", "HERE", "WRITTEN DOWN"], &unseen, out)?;
     }
-    for (title, lines) in lines(pairs, played, tools) {
-        writeln!(out, "\n{title}")?;
-        let row = |(label, here, fourth, paper): &Line| [label.as_str(), here, fourth, paper].map(ours);
-        let rows: Vec<_> = lines.iter().map(row).collect();
-        look.list(["", "HERE", "CONTENT TYPE TOO", "THE PAPER"], &rows, out)?;
+    for table in all(&played["figures"]) {
+        writeln!(out, "\n{}", of(&table, "table"))?;
+        let lines = all(&table["figures"]);
+        let lines: Vec<_> =
+            lines.iter().map(|row| cells(row, ["what", "here", "with_content_type", "paper"])).collect();
+        look.list(["", "HERE", "CONTENT TYPE TOO", "THE PAPER"], &lines, out)?;
     }
     writeln!(out, "\n{}", section(DATA, "after").trim())
-}
-
-fn object(pairs: &[Pair], played: &[Played], tools: [&[Known]; 2]) -> Value {
-    let tool = |one: &Known| json!({ "tool": one.tool.name, "identity": one.behavior.identity.words(), "written": one.written.0.words() });
-    let figures = lines(pairs, played, tools).into_iter().map(|(title, lines)| {
-        let line = |(label, here, fourth, paper): Line| {
-            json!({ "what": label, "here": here, "with_content_type": fourth, "paper": paper })
-        };
-        json!({ "table": title, "figures": lines.into_iter().map(line).collect::<Vec<_>>() })
-    });
-    json!({
-        "pairs": pairs.iter().map(|(severity, one, other, of_whom, apart)| json!({
-            "severity": severity, "tools": [one, other], "pair_is": of_whom,
-            "identity": apart.identity, "content_type": apart.content,
-        })).collect::<Vec<_>>(),
-        "choices": played.iter().map(|one| json!({
-            "prompt": one.prompt, "right": one.right, "chosen": one.wrong, "schema": one.schema,
-            "identity": one.apart.identity, "content_type": one.apart.content,
-        })).collect::<Vec<_>>(),
-        "known": tools[0].iter().map(tool).collect::<Vec<_>>(),
-        "unseen": tools[1].iter().map(tool).collect::<Vec<_>>(),
-        "figures": figures.collect::<Vec<_>>(),
-    })
 }
