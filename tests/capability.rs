@@ -5,6 +5,8 @@ mod workflow;
 
 mod codegen;
 mod generated;
+#[path = "fake/libraries.rs"]
+mod libraries;
 mod manifests;
 mod scope;
 mod set;

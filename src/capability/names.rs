@@ -167,10 +167,10 @@ pub fn literal(text: &str, escape: impl Fn(char) -> String) -> String {
     out
 }
 
-/// The part of a file of templates that is below `[name]`, each `$key$` in it replaced by its value. Values are not read again.
+/// The part of a file of templates that is below `@name`, each `$key$` in it replaced by its value. Values are not read again.
 pub fn filled(templates: &str, name: &str, value: impl Fn(&str) -> String) -> String {
-    let template =
-        templates.split("\n[").find_map(|part| part.strip_prefix(name)?.strip_prefix(']')).unwrap_or_default();
+    let below = |part| str::strip_prefix(part, name).filter(|below| below.starts_with('\n'));
+    let template = templates.split("\n@").find_map(below).unwrap_or_default();
     let parts = template.split('$').enumerate();
     parts.map(|(at, part)| if at % 2 == 0 { part.to_owned() } else { value(part) }).collect::<String>() + "\n"
 }

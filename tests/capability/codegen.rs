@@ -14,11 +14,11 @@ use super::tool;
 /// The generated files themselves, compiled into this test.
 #[path = "../fixtures/lattice/file_manager.rs"]
 #[rustfmt::skip]
-#[allow(dead_code, clippy::all)]
+#[allow(dead_code, reason = "each test uses the part it needs")]
 pub mod file_manager;
 #[path = "../fixtures/lattice/odd.rs"]
 #[rustfmt::skip]
-#[allow(dead_code, clippy::all)]
+#[allow(dead_code, reason = "its arguments are read, and no more")]
 mod odd;
 
 const FILE_MANAGER: &str = include_str!("../fixtures/lattice/file_manager.json");

@@ -12,7 +12,7 @@ const HEAD: &str = include_str!("../../../assets/head.cs");
 
 const ERROR: &str = include_str!("../../../assets/error.cs");
 
-/// What makes a call impossible without its guardrail (capability lattice, section 8.3): only running the guardrail makes the
+/// What makes a call impossible without its guardrail (capability lattice, section 8.3): only running a guardrail makes the
 /// evidence, which serves one call, once. The section's `internal` protects nothing within one assembly.
 const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
 
@@ -48,6 +48,12 @@ fn xml(text: &str) -> String {
 
 fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
     let name = &planned.name;
+    if !planned.doc.is_empty() {
+        let parts = planned.doc.split('`').enumerate();
+        let coded = |(at, part)| if at % 2 == 0 { xml(part) } else { format!("<c>{}</c>", xml(part)) };
+        let _ =
+            writeln!(out, "/// <summary>{}</summary>", parts.map(coded).collect::<String>().replace(['[', ']'], ""));
+    }
     match &planned.body {
         Body::Record { fields, rest } => record(name, fields, base, rest.is_some(), out),
         Body::Choice(variants) => {
@@ -95,8 +101,8 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
         Body::Never => {
             let _ = writeln!(
                 out,
-                "/// <summary>Its schema contradicts itself: there is no such value.</summary>\npublic sealed record \
-                 {name}\n{{\n    private {name}() {{ }}\n}}"
+                "/// <remarks>Its schema contradicts itself: there is none.</remarks>\npublic sealed record {name}\n{{\n    \
+                 private {name}() {{ }}\n}}"
             );
         }
     }
@@ -117,32 +123,27 @@ fn bases(types: &[PlannedType]) -> BTreeMap<&str, &str> {
     bases
 }
 
-/// A positional record, its documentation, what it derives from, and its body. Parameters without a default come first.
+/// A positional record, its documentation, what it derives from, and its body.
 fn record(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: bool, out: &mut String) {
     // Its own name, and those of every object.
     let mut taken = Taken::with(&reserved("csharp-members"));
     taken.take(name);
-    let (mut required, mut optional) = (Vec::new(), Vec::new());
-    for field in fields {
-        let (ident, of, wire) =
-            (taken.take(&type_name(&field.wire, "Field")), rendered(&field.of), csharp_literal(&field.wire));
+    let mut parameters = Vec::new();
+    for field in required_first(fields) {
+        let (ident, wire) = (taken.take(&type_name(&field.wire, "Field")), csharp_literal(&field.wire));
         let text: Vec<String> = field.doc.iter().flat_map(|text| lines(text)).collect();
         if !text.is_empty() {
             let _ = writeln!(out, "/// <param name=\"{ident}\">{}</param>", xml(&text.join(" ")));
         }
-        let parameter = format!("\n    [property: JsonPropertyName({wire})] [property: Json");
-        if field.required {
-            required.push(format!("{parameter}Required] {of} {ident}"));
-        } else {
-            let of = nullable(of);
-            optional.push(format!(
-                "{parameter}Ignore(Condition = JsonIgnoreCondition.WhenWritingNull)] {of} {ident} = null"
-            ));
-        }
+        let json = match field.required {
+            true => "Required",
+            false => "Ignore(Condition = JsonIgnoreCondition.WhenWritingNull)",
+        };
+        let parameter = parameter(field, &ident);
+        parameters.push(format!("\n    [property: JsonPropertyName({wire})] [property: Json{json}] {parameter}"));
     }
-    required.append(&mut optional);
     let base = base.map(|base| format!(" : {base}")).unwrap_or_default();
-    let _ = write!(out, "public record {name}({}){base}", required.join(","));
+    let _ = write!(out, "public record {name}({}){base}", parameters.join(","));
     let _ = match has_rest {
         true => writeln!(
             out,
@@ -152,6 +153,20 @@ fn record(name: &str, fields: &[PlannedField], base: Option<&str>, has_rest: boo
         ),
         false => writeln!(out, ";"),
     };
+}
+
+/// Parameters without a default come first.
+fn required_first(fields: &[PlannedField]) -> Vec<&PlannedField> {
+    let (mut first, mut rest): (Vec<_>, Vec<_>) = fields.iter().partition(|field| field.required);
+    first.append(&mut rest);
+    first
+}
+
+fn parameter(field: &PlannedField, name: &str) -> String {
+    match field.required {
+        true => format!("{} {name}", rendered(&field.of)),
+        false => format!("{} {name} = null", nullable(rendered(&field.of))),
+    }
 }
 
 fn rendered(of: &Use) -> String {
@@ -180,44 +195,100 @@ fn nullable(of: String) -> String {
 }
 
 fn interfaces(plan: &Plan, out: &mut String) {
-    let each = |template: &str| -> Vec<String> {
-        plan.tools.iter().map(|tool| filled(TOOLS, template, |key| of_tool(plan, tool, key))).collect()
-    };
+    let of = |tool: &PlannedTool, template: &str| filled(TOOLS, template, |key| of_tool(plan, tool, key));
+    let each = |template: &str| plan.tools.iter().map(|tool| of(tool, template)).collect::<String>();
     let once = |template: &str| {
         filled(TOOLS, template, |key| match key {
-            "caps" => plan.tools.iter().map(|tool| format!("ICan{}", tool.pascal)).collect::<Vec<_>>().join(",\n    "),
+            "caps" => listed(plan.tools.iter().map(|tool| format!("ICan{}", tool.pascal))),
+            "guardrails" => {
+                let guarded = plan.tools.iter().filter(|tool| !tool.is_unguarded);
+                let each = listed(guarded.map(|tool| of(tool, "guardrail").trim().to_owned()));
+                if each.is_empty() { each } else { format!(" :\n    {each}") }
+            }
             _ => plan.name.clone(),
         })
     };
-    out.extend(each("can"));
+    *out += &each("can");
     if plan.tools.is_empty() {
         return;
     }
-    *out += &(once("caps") + GUARDRAIL);
-    out.extend(each("class"));
-    *out += &once("guarded");
-    out.extend(each("call"));
-    *out += "}\n";
-    *out += &once("service");
-    *out += &once("tools");
-    // The first method has no blank line above it.
-    *out += each("method").concat().trim_start_matches('\n');
-    *out += "}\n";
+    *out += &(once("caps") + GUARDRAIL + &each("class") + &once("agent"));
+    for tool in &plan.tools {
+        *out += &(of(tool, if tool.is_unguarded { "unchecked" } else { "before" }) + &of(tool, "call"));
+    }
+    *out += &("}\n".to_owned() + &once("tools") + &each("method") + "}\n" + &once("registration"));
+}
+
+fn listed(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(",\n    ")
 }
 
 fn of_tool(plan: &Plan, tool: &PlannedTool, key: &str) -> String {
-    let doc = || tool.doc.as_deref().into_iter().flat_map(lines);
     match key {
-        "server" => plan.name.clone(),
         "wire" => xml(&plain(&tool.wire)),
         "literal" => csharp_literal(&tool.wire),
         "pascal" => tool.pascal.clone(),
         "args" => rendered(&tool.arguments),
         "result" => tool.result.as_ref().map_or_else(|| "JsonElement".to_owned(), rendered),
-        "described" => csharp_literal(&doc().next().unwrap_or_default()),
+        "unguarded" => if tool.is_unguarded { ", INoGuardrailRequired" } else { "" }.to_owned(),
+        "attribute" => attribute(tool),
+        "described" => tool.doc.as_deref().map(described).unwrap_or_default(),
+        "parameters" => parameters(plan, tool).0,
+        "new" => parameters(plan, tool).1,
         _ => {
-            let lines: String = doc().map(|line| format!("    /// {}\n", xml(&line))).collect();
+            let lines = tool.doc.as_deref().into_iter().flat_map(lines);
+            let lines: String = lines.map(|line| format!("    /// {}\n", xml(&line))).collect();
             if lines.is_empty() { lines } else { format!("    /// <summary>\n{lines}    /// </summary>\n") }
         }
     }
+}
+
+fn described(text: &str) -> String {
+    format!("\n    [Description({})]", csharp_literal(text))
+}
+
+/// What the SDK is to say of a tool: what its definition says.
+fn attribute(tool: &PlannedTool) -> String {
+    let hints = [
+        ("ReadOnly", tool.hints.read_only),
+        ("Destructive", tool.hints.destructive),
+        ("Idempotent", tool.hints.idempotent),
+        ("OpenWorld", tool.hints.open_world),
+        ("UseStructuredContent", tool.result.as_ref().map(|_| true)),
+    ];
+    let title = tool.title.iter().map(|title| format!(", Title = {}", csharp_literal(title)));
+    let hints = hints.iter().filter_map(|(name, hint)| Some(format!(", {name} = {}", (*hint)?)));
+    format!("Name = {}", csharp_literal(&tool.wire)) + &title.chain(hints).collect::<String>()
+}
+
+/// The parameters of a tool's method, and the arguments made of them. The SDK takes the names on the wire from the parameters;
+/// where C# has no such names, the method reads the request.
+fn parameters(plan: &Plan, tool: &PlannedTool) -> (String, String) {
+    let args = rendered(&tool.arguments);
+    let body = plan.types.iter().find(|planned| planned.name == args).map(|planned| &planned.body);
+    let fields = match body {
+        Some(Body::Record { fields, rest: None }) if fields.iter().all(|field| is_name(&field.wire)) => fields,
+        _ => {
+            let request = "RequestContext<CallToolRequestParams> request,\n        CancellationToken ct = default";
+            return (request.to_owned(), format!("McpErrors.Read<{args}>(request), ct"));
+        }
+    };
+    let mut taken = Taken::default();
+    let fields = required_first(fields).into_iter().map(|field| {
+        let name = taken.take(&field.wire);
+        let name = if reserved("csharp-keywords").contains(&name.as_str()) { format!("@{name}") } else { name };
+        let doc = field.doc.as_deref().map(|text| described(text).trim_start().to_owned() + " ").unwrap_or_default();
+        (format!("{doc}{},\n        ", parameter(field, &name)), name)
+    });
+    let (parameters, names): (Vec<String>, Vec<String>) = fields.unzip();
+    let ct = taken.take("ct");
+    let made = format!("new {args}({}), {ct}", names.join(", "));
+    (parameters.concat() + &format!("CancellationToken {ct} = default"), made)
+}
+
+/// Whether a name on the wire can be a parameter's.
+fn is_name(wire: &str) -> bool {
+    !wire.starts_with(|first: char| first.is_ascii_digit())
+        && !wire.is_empty()
+        && wire.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }

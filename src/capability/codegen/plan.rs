@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::{CodeLanguage, CodeNote};
-use crate::capability::names::{Taken, reserved, snake, type_name};
+use crate::capability::names::{Taken, plain, reserved, snake, type_name};
 use crate::capability::set::Capability;
 use crate::capability::shape::{Doc, Record, Shape, TextFormat, Type};
-use crate::mcp::tool::Tool;
+use crate::mcp::tool::{Annotations, Tool};
 
 #[derive(Debug)]
 pub struct Plan {
@@ -21,17 +23,23 @@ pub struct Plan {
 pub struct PlannedTool {
     /// The name on the wire: foreign text.
     pub wire: String,
+    pub title: Option<String>,
     pub doc: Option<String>,
+    pub hints: Annotations,
     pub pascal: String,
     pub snake: String,
     pub arguments: Use,
     /// `None`: the server does not say.
     pub result: Option<Use>,
+    /// Its definition says that a guardrail adds nothing to a call.
+    pub is_unguarded: bool,
 }
 
 #[derive(Debug)]
 pub struct PlannedType {
     pub name: String,
+    /// What it is, in a sentence with names of the server.
+    pub doc: String,
     pub body: Body,
 }
 
@@ -86,8 +94,8 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
         CodeLanguage::CSharp => ("csharp", "Result", "ICan"),
     };
     let mut planner = Planner { taken: Taken::with(&reserved(names)), types: Vec::new(), known: BTreeMap::new() };
-    let own = ["Caps", "Guarded", "Handlers", "Tools"].map(|end| format!("{name}{end}"));
-    for part in own.into_iter().chain(["Caps", "Service"].map(|end| format!("I{name}{end}"))) {
+    let own = ["Agent", "Caps", "Handlers", "Registration", "Tools"].map(|end| format!("{name}{end}"));
+    for part in own.into_iter().chain(["Caps", "Guardrails"].map(|end| format!("I{name}{end}"))) {
         planner.taken.take(&part);
     }
     let mut notes = Vec::new();
@@ -116,15 +124,24 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
         }
         PlannedTool {
             wire: tool.name.clone(),
+            title: tool.title.clone(),
             doc: tool.description.clone(),
-            arguments: planner.whole(&arguments, &format!("{pascal}Args")),
-            result: answer.map(|shape| planner.whole(&shape, &format!("{pascal}{result}"))),
+            hints: tool.annotations,
+            arguments: planner.whole(&arguments, &format!("{pascal}Args"), "The arguments", &tool.name),
+            result: answer.map(|shape| planner.whole(&shape, &format!("{pascal}{result}"), "The result", &tool.name)),
+            is_unguarded: is_unguarded(&tool.definition),
             snake: snake(&pascal),
             pascal,
         }
     });
     let tools = tools.collect();
     (Plan { server: server.to_owned(), name, tools, types: planner.types }, notes)
+}
+
+/// Whether its author says in a tool's definition, at the top or in `_meta`, that a guardrail adds nothing to a call of it.
+fn is_unguarded(definition: &Value) -> bool {
+    let said = definition.get("guardrail").or_else(|| definition.get("_meta")?.get("guardrail"));
+    said.and_then(Value::as_str) == Some("not_required")
 }
 
 struct Planner {
@@ -142,12 +159,13 @@ struct Document<'a> {
 
 impl Planner {
     /// The type of a whole document, under a name that is kept for it.
-    fn whole(&mut self, shape: &Shape, name: &str) -> Use {
+    fn whole(&mut self, shape: &Shape, name: &str, part: &str, tool: &str) -> Use {
         let mut document = Document { shape, open: BTreeMap::new() };
         match &shape.of {
             Type::Record(_) | Type::Choice(_) | Type::Union(_) | Type::Tagged(_) | Type::Never => {
                 // It keeps its own name, even if another type is the same.
-                self.named(&shape.of, &mut document, name.to_owned(), canonical(&shape.of, shape))
+                let doc = format!("{part} of `{}`.", plain(tool));
+                self.named(&shape.of, &mut document, name.to_owned(), doc, canonical(&shape.of, shape))
             }
             other => self.of(other, &mut document, name, ""),
         }
@@ -186,7 +204,7 @@ impl Planner {
         document.open.insert(key, name.clone());
         self.known.insert(text, name.clone());
         let body = self.body(of, document, &name);
-        self.types.push(PlannedType { name: name.clone(), body });
+        self.types.push(PlannedType { name: name.clone(), doc: String::new(), body });
         Use::Again(name)
     }
 
@@ -199,15 +217,17 @@ impl Planner {
         let short = type_name(field, "Value");
         let wanted = if self.taken.is_free(&short) { short } else { format!("{owner}{short}") };
         let name = self.taken.take(&wanted);
-        self.named(of, document, name, text)
+        let part = plain(field.strip_prefix(owner).unwrap_or(field).trim_start());
+        let doc = if part.is_empty() { part } else { format!("`{part}` of [`{owner}`].") };
+        self.named(of, document, name, doc, text)
     }
 
-    fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, text: String) -> Use {
+    fn named<'a>(&mut self, of: &'a Type, document: &mut Document<'a>, name: String, doc: String, text: String) -> Use {
         self.known.entry(text).or_insert_with(|| name.clone());
         // Its place is before the types within it, so that a reader meets them in order.
         let place = self.types.len();
         let body = self.body(of, document, &name);
-        self.types.insert(place, PlannedType { name: name.clone(), body });
+        self.types.insert(place, PlannedType { name: name.clone(), doc, body });
         Use::Named(name)
     }
 
@@ -232,7 +252,8 @@ impl Planner {
                     let variant = taken.take(&type_name(text, "Empty"));
                     let inner = self.taken.take(&format!("{name}{variant}"));
                     let body = self.record(record, document, &inner);
-                    self.types.push(PlannedType { name: inner.clone(), body });
+                    let doc = format!("[`{name}`] where `{}` is `{}`.", plain(&tagged.tag), plain(text));
+                    self.types.push(PlannedType { name: inner.clone(), doc, body });
                     (variant, text.clone(), Use::Named(inner))
                 };
                 Body::Tagged { tag: tagged.tag.clone(), variants: tagged.variants.iter().map(variant).collect() }

@@ -1,5 +1,6 @@
 //! Rust for a plan: types for serde, one trait a capability, the server's union, handlers, the error with its codes.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::CodeNote;
@@ -60,6 +61,9 @@ fn doc(text: Option<&str>) -> String {
 
 fn item(planned: &PlannedType, out: &mut String) {
     let name = &planned.name;
+    if !planned.doc.is_empty() {
+        let _ = writeln!(out, "/// {}", planned.doc);
+    }
     let derive = "#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]\n";
     match &planned.body {
         Body::Record { fields, rest } => {
@@ -91,10 +95,7 @@ fn item(planned: &PlannedType, out: &mut String) {
             let _ = writeln!(out, "{derive}#[serde(transparent)]\npub struct {name}(pub {});", rendered(of, true));
         }
         Body::Never => {
-            let _ = writeln!(
-                out,
-                "/// Its schema contradicts itself: there is no such value.\n{derive}pub enum {name} {{}}"
-            );
+            let _ = writeln!(out, "/// Its schema contradicts itself: there is none.\n{derive}pub enum {name} {{}}");
         }
     }
 }
@@ -177,7 +178,13 @@ fn traits(plan: &Plan, typed: bool, out: &mut String) {
     let tools: Vec<(String, &PlannedTool)> =
         plan.tools.iter().map(|tool| (escaped(&methods.take(&identifier(&tool.snake, "tool"))), tool)).collect();
     let each = |template: &str| -> Vec<String> {
-        tools.iter().map(|(method, tool)| filled(TOOLS, template, |key| of_tool(method, tool, key))).collect()
+        let fill = |(at, (method, tool)): (usize, &(String, &PlannedTool))| {
+            filled(TOOLS, template, |key| match key {
+                "place" => place(at, tools.len()),
+                _ => of_tool(method, tool, key),
+            })
+        };
+        tools.iter().enumerate().map(fill).collect()
     };
     out.extend(each("can"));
     if tools.is_empty() {
@@ -185,14 +192,20 @@ fn traits(plan: &Plan, typed: bool, out: &mut String) {
     }
     let caps: Vec<String> = plan.tools.iter().map(|tool| format!("Can{}", tool.pascal)).collect();
     let bounds = caps.join(" + ");
-    *out += &filled(TOOLS, "caps", |key| match key {
+    let mut names = BTreeSet::new();
+    // Of two tools of one name, a call means the first.
+    let arms = each("arm").into_iter().zip(&tools).filter(|(_, (_, tool))| names.insert(&tool.wire));
+    let arms: String = arms.map(|(arm, _)| arm.trim_start_matches('\n').to_owned()).collect();
+    let once = |key: &str| match key {
         "caps" => bounds.clone(),
+        "arms" => arms.clone(),
         "bounds" if bounds.len() < 60 => format!(" {bounds} {{}}"),
         "bounds" => format!("\n    {}\n{{\n}}", caps.join("\n    + ")),
         _ => plan.name.clone(),
-    });
+    };
+    *out += &filled(TOOLS, "caps", once);
     out.extend(each("handler"));
-    *out += "}\n";
+    *out += &("}\n".to_owned() + &filled(TOOLS, "dispatch", once));
     if typed {
         *out += TYPED;
         out.extend(each("typed"));
@@ -207,6 +220,17 @@ fn of_tool(method: &str, tool: &PlannedTool, key: &str) -> String {
         "pascal" => tool.pascal.clone(),
         "args" => rendered(&tool.arguments, false),
         "result" => tool.result.as_ref().map_or_else(|| "serde_json::Value".to_owned(), |of| rendered(of, false)),
+        "guardrail" if tool.is_unguarded => "NotRequired".to_owned(),
+        "guardrail" => "Required".to_owned(),
         _ => doc(tool.doc.as_deref()),
     }
+}
+
+/// Where one of so many tools is, as a type: halves of halves, the last of them outermost.
+fn place(at: usize, of: usize) -> String {
+    let half = |inner: String, bit: u32| match at >> bit & 1 {
+        0 => format!("typed::First<{inner}>"),
+        _ => format!("typed::Second<{inner}>"),
+    };
+    (0..of.next_power_of_two().ilog2()).fold("typed::Here".to_owned(), half)
 }
