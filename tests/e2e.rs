@@ -9,6 +9,7 @@ mod decide;
 mod delegated;
 mod demo;
 mod endings;
+mod file_manager;
 mod findable;
 #[cfg(target_os = "linux")]
 mod idle;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a broken test bed fails the test")]
 
 pub mod host;
+pub mod libraries;
 pub mod log;
 pub mod nested;
 pub mod operator;
