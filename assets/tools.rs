@@ -62,4 +62,9 @@ impl<S: Can$pascal$> typed::sealed::Calls<$pascal$> for S {
         self.$method$(args)
     }
 }
+@nullable
+/// Reads a value that may be null but must be there.
+fn nullable<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Option::deserialize(deserializer)
+}
 @

@@ -11,7 +11,7 @@ use crate::cli::error::Error;
 use crate::console::keymap;
 use crate::policy::reading::nearest;
 
-pub const TOPICS: [(&str, &str); 14] = [
+pub const TOPICS: [(&str, &str); 15] = [
     ("hosts", include_str!("../../assets/help/hosts.md")),
     ("judging", include_str!("../../assets/help/judging.md")),
     ("keys", include_str!("../../assets/help/keys.md")),
@@ -22,6 +22,7 @@ pub const TOPICS: [(&str, &str); 14] = [
     ("log", include_str!("../../assets/help/log.md")),
     ("tools", include_str!("../../assets/help/tools.md")),
     ("capabilities", include_str!("../../assets/help/capabilities.md")),
+    ("code", include_str!("../../assets/help/code.md")),
     ("config", include_str!("../../assets/help/config.md")),
     ("signing", include_str!("../../assets/help/signing.md")),
     ("trust", include_str!("../../assets/help/trust.md")),

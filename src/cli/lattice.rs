@@ -208,7 +208,7 @@ fn generate(options: &CodegenOptions, out: &mut dyn Write) -> Exit {
     let manifest = options.source.manifest()?;
     let name = options.name.as_deref().or(manifest.name.as_deref()).unwrap_or("Server");
     let wanted = codegen::Options { language: options.language, typed: options.typed };
-    done(write!(out, "{}", codegen::generate(name, &manifest.tools, wanted).source))
+    done(write!(out, "{}", codegen::generate(name, &manifest.tools, wanted)))
 }
 
 /// Breaches that are listed on a terminal; the rest is counted.

@@ -1,11 +1,8 @@
 //! Generated code: the seed's FileManager to the letter, the odd rows of the table, and manifests that fight back.
 //!
-//! The golden files differ from the seed's section 5 in four places, where the seed is wrong: names on the wire are kept
-//! (`rename_all = "camelCase"` would have made `sizeBytes` of `size_bytes`, and `bytesWritten`); C# names the wire's names too
-//! (`Path` is not `path`); C#'s encoding is an enum, as its table says, and not a `string`; services come before the arguments
-//! and are interfaces of the server, as its section 3.1 says.
+//! `mcp-approve help code` says where they differ from the seed's section 5, and why.
 
-use mcp_approve::capability::codegen::{CodeLanguage, CodeNote, Generated, Options, generate};
+use mcp_approve::capability::codegen::{CodeLanguage, Options, generate};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
 
@@ -24,7 +21,7 @@ mod odd;
 const FILE_MANAGER: &str = include_str!("../fixtures/lattice/file_manager.json");
 const ODD: &str = include_str!("../fixtures/lattice/odd.json");
 
-fn code(server: &str, manifest: &str, language: CodeLanguage) -> Generated {
+fn code(server: &str, manifest: &str, language: CodeLanguage) -> String {
     let manifest: Value = serde_json::from_str(manifest).unwrap();
     let tools: Vec<Tool> = manifest["tools"].as_array().unwrap().iter().cloned().map(tool).collect();
     generate(server, &tools, Options { language, typed: language == CodeLanguage::Rust })
@@ -50,7 +47,7 @@ fn what_is_generated_is_the_same_to_the_letter() {
         ("odd */ server", ODD, CodeLanguage::Rust, include_str!("../fixtures/lattice/odd.rs"), "odd.rs"),
         ("odd */ server", ODD, CodeLanguage::CSharp, include_str!("../fixtures/lattice/odd.cs"), "odd.cs"),
     ] {
-        let Generated { source, .. } = code(server, manifest, language);
+        let source = code(server, manifest, language);
         if std::env::var_os("GOLDEN").is_some() {
             std::fs::write(format!("tests/fixtures/lattice/{file}"), &source).unwrap();
         } else {
@@ -61,15 +58,23 @@ fn what_is_generated_is_the_same_to_the_letter() {
 
 #[test]
 fn what_falls_together_is_said() {
-    assert_eq!(code("FileManager", FILE_MANAGER, CodeLanguage::Rust).notes, []);
-    let renamed = |tool: &str, name: &str| CodeNote::Renamed { tool: tool.into(), name: name.into() };
+    let notes = |code: &str| -> Vec<String> {
+        let head = code.lines().take_while(|line| line.starts_with("//"));
+        head.skip(2)
+            .map(|line| line.trim_start_matches(['/', '!', ' ']).to_owned())
+            .filter(|line| !line.is_empty())
+            .collect()
+    };
+    assert_eq!(notes(&code("FileManager", FILE_MANAGER, CodeLanguage::Rust)), [""; 0]);
+    let renamed =
+        |tool: &str, name: &str| format!("`{tool}` is {name} here: another name is the same in this language.");
     assert_eq!(
-        code("odd", ODD, CodeLanguage::Rust).notes,
+        notes(&code("odd", ODD, CodeLanguage::Rust)),
         [renamed("Odd", "Odd2"), renamed("odd", "Odd3"), renamed("String", "String2")]
     );
     let twice =
         json!({ "tools": [{ "name": "a", "inputSchema": {} }, { "name": "a", "inputSchema": {}, "title": "A" }] });
-    assert_eq!(code("s", &twice.to_string(), CodeLanguage::CSharp).notes, [CodeNote::Twin { tool: "a".into() }]);
+    assert_eq!(notes(&code("s", &twice.to_string(), CodeLanguage::CSharp)), ["`a` is listed twice, and is here once."]);
 }
 
 #[test]

@@ -23,7 +23,7 @@ impl Manifest {
     }
 
     pub fn code(&self, language: CodeLanguage) -> String {
-        generate(&self.server, &self.tools, Options { language, typed: language == CodeLanguage::Rust }).source
+        generate(&self.server, &self.tools, Options { language, typed: language == CodeLanguage::Rust })
     }
 }
 

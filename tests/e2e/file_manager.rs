@@ -15,6 +15,8 @@ use crate::fake::terminal::Terminal;
 use crate::fake::{BINARY, log};
 
 const DEFINITIONS: &str = "tests/fixtures/lattice/file_manager.json";
+const PROGRAMS: [&str; 2] =
+    ["tests/fixtures/lattice/file_manager_server.rs", "tests/fixtures/lattice/file_manager_client.rs"];
 
 /// Generates, and compiles the two programs around what is generated. It is used only in part by each.
 fn build(folder: &Path) {
@@ -23,9 +25,9 @@ fn build(folder: &Path) {
     fs::write(folder.join("file_manager.rs"), format!("#![allow(dead_code)]\n{code}")).unwrap();
     fs::copy(DEFINITIONS, folder.join("file_manager.json")).unwrap();
     let libraries = libraries("whole", &["serde", "serde_json", "thiserror", "tokio", "data_encoding"]);
-    let compilers = ["server", "client"].map(|program| {
-        let file = folder.join(format!("file_manager_{program}.rs"));
-        fs::copy(format!("tests/fixtures/lattice/file_manager_{program}.rs"), &file).unwrap();
+    let compilers = PROGRAMS.map(|program| {
+        let file = folder.join(Path::new(program).file_name().unwrap());
+        fs::copy(program, &file).unwrap();
         let mut rustc = rustc();
         rustc.args(["-D", "warnings", "--out-dir"]).arg(folder).args(&libraries).arg(file);
         rustc.spawn().unwrap()

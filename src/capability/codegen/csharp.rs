@@ -3,40 +3,29 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::CodeNote;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use crate::capability::names::{Taken, csharp_literal, filled, lines, plain, reserved, type_name};
 use crate::capability::shape::TextFormat;
 
-const HEAD: &str = include_str!("../../../assets/head.cs");
-
-const ERROR: &str = include_str!("../../../assets/error.cs");
-
-/// What makes a call impossible without its guardrail (capability lattice, section 8.3): only running a guardrail makes the
-/// evidence, which serves one call, once. The section's `internal` protects nothing within one assembly.
-const GUARDRAIL: &str = include_str!("../../../assets/guardrail.cs");
-
-const UNION: &str = include_str!("../../../assets/union.cs");
-
 const TOOLS: &str = include_str!("../../../assets/tools.cs");
 
-pub fn source(plan: &Plan, notes: &[CodeNote]) -> String {
+pub fn source(plan: &Plan) -> String {
     let name = &plan.name;
     let mut out = format!(
         "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
          lattice codegen --lang csharp`; generate it again when the server changes.\n",
-        plain(&plan.server)
+        plan.server
     );
-    out.extend(notes.iter().map(|note| format!("//\n// {note}\n")));
-    let _ = write!(out, "{HEAD}namespace {name}Capabilities;\n\n");
-    out.push_str(ERROR);
+    out.extend(plan.notes.iter().map(|note| format!("//\n// {note}\n")));
+    let _ = write!(out, "{}namespace {name}Capabilities;\n\n", include_str!("../../../assets/head.cs"));
+    out.push_str(include_str!("../../../assets/error.cs"));
     let bases = bases(&plan.types);
     for planned in &plan.types {
         out.push('\n');
-        item(planned, bases.get(planned.name.as_str()).copied(), &mut out);
+        item(planned, bases.get(&planned.name).copied(), &mut out);
     }
     if plan.types.iter().any(|planned| matches!(planned.body, Body::Union(_))) {
-        out.push_str(UNION);
+        out.push_str(include_str!("../../../assets/union.cs"));
     }
     interfaces(plan, &mut out);
     out
@@ -86,41 +75,29 @@ fn item(planned: &PlannedType, base: Option<&str>, out: &mut String) {
             }
             let _ = writeln!(out, "public abstract record {name};");
         }
-        Body::Wraps(of) => {
-            let _ = match of {
-                Use::List(items) => writeln!(out, "public sealed class {name} : List<{}> {{ }}", rendered(items)),
-                Use::Map(values) => {
-                    writeln!(out, "public sealed class {name} : Dictionary<string, {}> {{ }}", rendered(values))
-                }
-                other => {
-                    let summary = xml(&rendered(other));
-                    writeln!(out, "/// <summary>{summary}.</summary>\npublic sealed record {name}(JsonElement Value);")
-                }
-            };
+        Body::Wraps(Use::List(items)) => {
+            let _ = writeln!(out, "public sealed class {name} : List<{}> {{ }}", rendered(items));
+        }
+        Body::Wraps(Use::Map(values)) => {
+            let _ = writeln!(out, "public sealed class {name} : Dictionary<string, {}> {{ }}", rendered(values));
+        }
+        Body::Wraps(other) => {
+            let summary = xml(&rendered(other));
+            let _ = writeln!(out, "/// <summary>{summary}.</summary>\npublic sealed record {name}(JsonElement Value);");
         }
         Body::Never => {
-            let _ = writeln!(
-                out,
-                "/// <remarks>Its schema contradicts itself: there is none.</remarks>\npublic sealed record {name}\n{{\n    \
-                 private {name}() {{ }}\n}}"
-            );
+            let _ = writeln!(out, "public sealed record {name}\n{{\n    private {name}() {{ }}\n}}");
         }
     }
 }
 
 /// The type that each variant of a tagged choice derives from.
-fn bases(types: &[PlannedType]) -> BTreeMap<&str, &str> {
-    let mut bases = BTreeMap::new();
-    for planned in types {
-        if let Body::Tagged { variants, .. } = &planned.body {
-            for (_, _, of) in variants {
-                if let Use::Named(variant) = of {
-                    bases.insert(variant.as_str(), planned.name.as_str());
-                }
-            }
-        }
-    }
-    bases
+fn bases(types: &[PlannedType]) -> BTreeMap<String, &str> {
+    let tagged = types.iter().filter_map(|planned| match &planned.body {
+        Body::Tagged { variants, .. } => Some((planned.name.as_str(), variants)),
+        _ => None,
+    });
+    tagged.flat_map(|(base, variants)| variants.iter().map(move |(_, _, of)| (rendered(of), base))).collect()
 }
 
 /// A positional record, its documentation, what it derives from, and its body.
@@ -212,7 +189,7 @@ fn interfaces(plan: &Plan, out: &mut String) {
     if plan.tools.is_empty() {
         return;
     }
-    *out += &(once("caps") + GUARDRAIL + &each("class") + &once("agent"));
+    *out += &(once("caps") + include_str!("../../../assets/guardrail.cs") + &each("class") + &once("agent"));
     for tool in &plan.tools {
         *out += &(of(tool, if tool.is_unguarded { "unchecked" } else { "before" }) + &of(tool, "call"));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{CodeLanguage, CodeNote};
+use super::CodeLanguage;
 use crate::capability::names::{Taken, plain, reserved, snake, type_name};
 use crate::capability::set::Capability;
 use crate::capability::shape::{Doc, Record, Shape, TextFormat, Type};
@@ -12,9 +12,11 @@ use crate::mcp::tool::{Annotations, Tool};
 
 #[derive(Debug)]
 pub struct Plan {
-    /// As its manifest names it: foreign text.
+    /// As its manifest names it, made plain.
     pub server: String,
     pub name: String,
+    /// What a reader of the generated code should know, each a line.
+    pub notes: Vec<String>,
     pub tools: Vec<PlannedTool>,
     pub types: Vec<PlannedType>,
 }
@@ -86,7 +88,7 @@ pub enum Use {
     Again(String),
 }
 
-pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<CodeNote>) {
+pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> Plan {
     let name = type_name(server, "Server");
     // The names that the generated items take, before any type within a schema does.
     let (names, result, able) = match language {
@@ -103,7 +105,7 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
     let mut planned = Vec::new();
     for tool in tools {
         if !seen.insert(Capability::of(tool)) {
-            notes.push(CodeNote::Twin { tool: tool.name.clone() });
+            notes.push(format!("`{}` is listed twice, and is here once.", plain(&tool.name)));
             continue;
         }
         let wanted = type_name(&tool.name, "Tool");
@@ -112,7 +114,8 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
         };
         let pascal = planner.taken.take_with(&wanted, all);
         if pascal != wanted {
-            notes.push(CodeNote::Renamed { tool: tool.name.clone(), name: pascal.clone() });
+            let same = "another name is the same in this language";
+            notes.push(format!("`{}` is {pascal} here: {same}.", plain(&tool.name)));
         }
         planned.push((tool, pascal));
     }
@@ -120,7 +123,8 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
         let arguments = Shape::read(&tool.input_schema);
         let answer = tool.output_schema.as_ref().map(Shape::read);
         if arguments.cut || answer.as_ref().is_some_and(|shape| shape.cut) {
-            notes.push(CodeNote::Cut { tool: tool.name.clone() });
+            let cut = "is too large to be read whole; parts of it are untyped";
+            notes.push(format!("The schema of `{}` {cut}.", plain(&tool.name)));
         }
         PlannedTool {
             wire: tool.name.clone(),
@@ -135,7 +139,7 @@ pub fn plan(server: &str, tools: &[Tool], language: CodeLanguage) -> (Plan, Vec<
         }
     });
     let tools = tools.collect();
-    (Plan { server: server.to_owned(), name, tools, types: planner.types }, notes)
+    Plan { server: plain(server), name, notes, tools, types: planner.types }
 }
 
 /// Whether its author says in a tool's definition, at the top or in `_meta`, that a guardrail adds nothing to a call of it.
@@ -227,7 +231,8 @@ impl Planner {
         // Its place is before the types within it, so that a reader meets them in order.
         let place = self.types.len();
         let body = self.body(of, document, &name);
-        self.types.insert(place, PlannedType { name: name.clone(), doc, body });
+        let why = if matches!(body, Body::Never) { " Its schema contradicts itself: there is none." } else { "" };
+        self.types.insert(place, PlannedType { name: name.clone(), doc: doc + why, body });
         Use::Named(name)
     }
 

@@ -3,54 +3,36 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::CodeNote;
 use super::plan::{Body, Plan, PlannedField, PlannedTool, PlannedType, Use};
 use crate::capability::names::{Taken, filled, identifier, lines, plain, reserved, rust_literal, snake};
 
-const ERROR: &str = include_str!("../../../assets/error.rs");
-/// What makes a call impossible without its guardrail, outside of the capabilities, or too early (capability lattice, sections 4.2,
-/// 4.3, 7 and 8). It is generated, so that an agent's program depends on nothing of this one.
-const TYPED: &str = include_str!("../../../assets/typed.rs");
 const TOOLS: &str = include_str!("../../../assets/tools.rs");
 
-const NULLABLE: &str = r#"
-/// Reads a value that may be null but must be there.
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    Option::deserialize(deserializer)
-}
-"#;
-
-pub fn source(plan: &Plan, notes: &[CodeNote], typed: bool) -> String {
-    let mut body = String::from(ERROR);
+pub fn source(plan: &Plan, typed: bool) -> String {
+    let mut body = include_str!("../../../assets/error.rs").to_owned();
     for planned in &plan.types {
         body.push('\n');
         item(planned, &mut body);
     }
     if body.contains("deserialize_with = \"nullable\"") {
-        body.push_str(NULLABLE);
+        body += &filled(TOOLS, "nullable", |_| String::new());
     }
     traits(plan, typed, &mut body);
     let mut out = format!(
         "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
          lattice codegen --lang rust`; generate it again when the server changes.\n",
-        plain(&plan.server)
+        plan.server
     );
-    out.extend(notes.iter().map(|note| format!("//!\n//! {note}\n")));
+    out.extend(plan.notes.iter().map(|note| format!("//!\n//! {note}\n")));
     out.push('\n');
     let uses = [
         ("HashMap<", "use std::collections::HashMap;\n"),
         (" Future<", "use std::future::Future;\n"),
-        ("Deserializer<", "\nuse serde::{Deserialize, Deserializer, Serialize};\n"),
         ("Deserialize,", "\nuse serde::{Deserialize, Serialize};\n"),
+        // What every file has: a blank line.
+        ("McpError", "\n"),
     ];
-    for (word, line) in uses {
-        if body.contains(word) && !out.contains("Deserializer,") {
-            out.push_str(line);
-        }
-    }
-    if !out.ends_with("\n\n") {
-        out.push('\n');
-    }
+    out.extend(uses.into_iter().filter(|(word, _)| body.contains(word)).map(|(_, line)| line));
     out + &body
 }
 
@@ -61,88 +43,66 @@ fn doc(text: Option<&str>) -> String {
 
 fn item(planned: &PlannedType, out: &mut String) {
     let name = &planned.name;
+    let (attribute, kind, lines) = match &planned.body {
+        Body::Record { fields, rest } => (String::new(), "struct", record(fields, rest.as_ref())),
+        Body::Choice(variants) => {
+            (String::new(), "enum", variants.iter().map(|(name, text)| variant(name, text, None)).collect())
+        }
+        Body::Union(variants) => {
+            let variants = variants.iter().map(|(name, of)| variant(name, name, Some(of))).collect();
+            ("#[serde(untagged)]\n".to_owned(), "enum", variants)
+        }
+        Body::Tagged { tag, variants } => {
+            let variants = variants.iter().map(|(name, text, of)| variant(name, text, Some(of))).collect();
+            (format!("#[serde(tag = {})]\n", rust_literal(tag)), "enum", variants)
+        }
+        Body::Wraps(of) => ("#[serde(transparent)]\n".to_owned(), "struct", rendered(of, true)),
+        Body::Never => (String::new(), "enum", String::new()),
+    };
     if !planned.doc.is_empty() {
         let _ = writeln!(out, "/// {}", planned.doc);
     }
-    let derive = "#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]\n";
-    match &planned.body {
-        Body::Record { fields, rest } => {
-            out.push_str(derive);
-            record(name, fields, rest.as_ref(), out);
-        }
-        Body::Choice(variants) => {
-            let _ = writeln!(out, "{derive}pub enum {name} {{");
-            for (name, text) in variants {
-                let _ = writeln!(out, "{},", variant(name, text));
-            }
-            out.push_str("}\n");
-        }
-        Body::Union(variants) => {
-            let _ = writeln!(out, "{derive}#[serde(untagged)]\npub enum {name} {{");
-            for (variant, of) in variants {
-                let _ = writeln!(out, "    {}({}),", escaped(variant), rendered(of, true));
-            }
-            out.push_str("}\n");
-        }
-        Body::Tagged { tag, variants } => {
-            let _ = writeln!(out, "{derive}#[serde(tag = {})]\npub enum {name} {{", rust_literal(tag));
-            for (name, text, of) in variants {
-                let _ = writeln!(out, "{}({}),", variant(name, text), rendered(of, true));
-            }
-            out.push_str("}\n");
-        }
-        Body::Wraps(of) => {
-            let _ = writeln!(out, "{derive}#[serde(transparent)]\npub struct {name}(pub {});", rendered(of, true));
-        }
-        Body::Never => {
-            let _ = writeln!(out, "/// Its schema contradicts itself: there is none.\n{derive}pub enum {name} {{}}");
-        }
-    }
+    let _ = write!(out, "#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]\n{attribute}pub {kind} {name}");
+    let _ = match &planned.body {
+        Body::Wraps(_) => writeln!(out, "(pub {lines});"),
+        _ if lines.is_empty() => writeln!(out, " {{}}"),
+        _ => writeln!(out, " {{\n{lines}}}"),
+    };
 }
 
-fn variant(name: &str, text: &str) -> String {
-    let name = escaped(name);
-    if name == text {
-        format!("    {name}")
-    } else {
-        format!("    #[serde(rename = {})]\n    {name}", rust_literal(text))
-    }
+fn variant(name: &str, text: &str, of: Option<&Use>) -> String {
+    let rename = if name == text { String::new() } else { format!("    #[serde(rename = {})]\n", rust_literal(text)) };
+    let of = of.map(|of| format!("({})", rendered(of, true))).unwrap_or_default();
+    format!("{rename}    {}{of},\n", escaped(name))
 }
 
-fn record(name: &str, fields: &[PlannedField], rest: Option<&Use>, out: &mut String) {
-    if fields.is_empty() && rest.is_none() {
-        let _ = writeln!(out, "pub struct {name} {{}}");
-        return;
-    }
-    let _ = writeln!(out, "pub struct {name} {{");
-    let mut taken = Taken::default();
+fn record(fields: &[PlannedField], rest: Option<&Use>) -> String {
+    let (mut out, mut taken) = (String::new(), Taken::default());
     for field in fields {
-        *out += &doc(field.doc.as_deref());
-        let ident = taken.take(&identifier(&snake(&field.wire), "field"));
+        out += &doc(field.doc.as_deref());
+        let ident = escaped(&taken.take(&identifier(&snake(&field.wire), "field")));
         let of = rendered(&field.of, true);
+        let is_option = of.starts_with("Option<");
         let mut serde = Vec::new();
-        let ident = escaped(&ident);
         if ident.trim_start_matches("r#") != field.wire {
             serde.push(format!("rename = {}", rust_literal(&field.wire)));
         }
-        let is_option = of.starts_with("Option<");
         if !field.required {
             serde.push("default, skip_serializing_if = \"Option::is_none\"".to_owned());
         } else if is_option {
             serde.push("deserialize_with = \"nullable\"".to_owned());
         }
-        let of = if field.required || is_option { of } else { format!("Option<{of}>") };
         if !serde.is_empty() {
             let _ = writeln!(out, "    #[serde({})]", serde.join(", "));
         }
+        let of = if field.required || is_option { of } else { format!("Option<{of}>") };
         let _ = writeln!(out, "    pub {ident}: {of},");
     }
     if let Some(rest) = rest {
-        let ident = taken.take("rest");
         let _ = writeln!(out, "    /// Every other property.\n    #[serde(flatten)]");
-        let _ = writeln!(out, "    pub {ident}: HashMap<String, {}>,", rendered(rest, true));
+        let _ = writeln!(out, "    pub {}: HashMap<String, {}>,", taken.take("rest"), rendered(rest, true));
     }
-    out.push_str("}\n");
+    out
 }
 
 /// A type where it is used; a recursive type is boxed unless a list or map holds it.
@@ -207,7 +167,8 @@ fn traits(plan: &Plan, typed: bool, out: &mut String) {
     out.extend(each("handler"));
     *out += &("}\n".to_owned() + &filled(TOOLS, "dispatch", once));
     if typed {
-        *out += TYPED;
+        // It is generated, so that an agent's program depends on nothing of this one.
+        *out += include_str!("../../../assets/typed.rs");
         out.extend(each("typed"));
     }
 }
