@@ -2,6 +2,8 @@
 //!
 //! `mcp-approve help code` says where they differ from the seed's section 5, and why.
 
+use std::collections::BTreeSet;
+
 use mcp_approve::capability::codegen::{CodeLanguage, Options, generate};
 use mcp_approve::mcp::tool::Tool;
 use serde_json::{Value, json};
@@ -100,5 +102,35 @@ fn generated_types_read_and_write_what_is_on_the_wire() {
         let mut wrong = whole.clone();
         wrong[key] = value;
         assert!(serde_json::from_value::<odd::OddArgs>(wrong).is_err(), "{key}");
+    }
+}
+
+/// The tables of `mcp-approve help code`: the first is of Rust, the second of C#; the middle column is ours.
+#[test]
+fn what_help_sets_beside_the_specification_is_what_is_generated() {
+    let words = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| c != '_' && !c.is_alphanumeric()).map(str::to_owned).collect()
+    };
+    let golden =
+        [include_str!("../fixtures/lattice/file_manager.rs"), include_str!("../fixtures/lattice/file_manager.cs")]
+            .map(words);
+    let help = mcp_approve::cli::help::topic("code").unwrap();
+    let tables = help.split("| there | here | why |").skip(1);
+    let mut rows = 0;
+    for (table, golden) in tables.zip(&golden) {
+        for row in table.lines().filter(|line| line.starts_with("| ")) {
+            let cells: Vec<&str> = row.trim_matches('|').split(" | ").collect();
+            let [_, here, _] = cells[..] else { panic!("{row}") };
+            let missing: Vec<String> =
+                here.split('`').skip(1).step_by(2).flat_map(words).filter(|word| !golden.contains(word)).collect();
+            assert_eq!(missing, [""; 0], "{row}");
+            rows += 1;
+        }
+    }
+    assert!(rows >= 20, "{rows}");
+    for (old, golden) in
+        [("rename_all CallbackRunner UncheckedInvocation", &golden[0]), ("McpTool FromServices WithTool", &golden[1])]
+    {
+        assert!(old.split(' ').all(|word| help.contains(word) && !golden.contains(word)), "{old}");
     }
 }
