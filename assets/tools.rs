@@ -1,4 +1,15 @@
 
+@head
+//! The capabilities of the MCP server $server$: argument and result types, one trait a tool.
+//! Made by `mcp-approve lattice codegen --lang rust`; generate it again when the server changes.
+$notes$#![allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_overindented_list_items,
+    clippy::enum_variant_names,
+    clippy::large_enum_variant,
+    reason = "names, texts and sizes are the server's"
+)]
+
 @can
 /// May call `$wire$`.
 pub trait Can$pascal$ {

@@ -247,7 +247,9 @@ impl Planner {
                 parts.sort_by_key(|part| std::cmp::Reverse(requires(part)));
                 let variant = |(at, part): (usize, &'a Type)| {
                     let of = self.of(part, document, name, &format!("{name} option {}", at + 1));
-                    (taken.take(&variant_name(&of)), of)
+                    let variant = variant_name(&of);
+                    let short = variant.strip_prefix(name).filter(|rest| rest.starts_with(char::is_uppercase));
+                    (taken.take(short.unwrap_or(&variant)), of)
                 };
                 Body::Union(parts.into_iter().enumerate().map(variant).collect())
             }

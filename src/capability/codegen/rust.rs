@@ -18,13 +18,11 @@ pub fn source(plan: &Plan, typed: bool) -> String {
         body += &filled(TOOLS, "nullable", |_| String::new());
     }
     traits(plan, typed, &mut body);
-    let mut out = format!(
-        "//! The capabilities of the MCP server {}: argument and result types, one trait a tool.\n//! Made by `mcp-approve \
-         lattice codegen --lang rust`; generate it again when the server changes.\n",
-        plan.server
-    );
-    out.extend(plan.notes.iter().map(|note| format!("//!\n//! {note}\n")));
-    out.push('\n');
+    let head = filled(TOOLS, "head", |key| match key {
+        "server" => plan.server.clone(),
+        _ => plan.notes.iter().map(|note| format!("//!\n//! {note}\n")).collect(),
+    });
+    let mut out = head.trim_start().to_owned();
     let uses = [
         ("HashMap<", "use std::collections::HashMap;\n"),
         (" Future<", "use std::future::Future;\n"),
