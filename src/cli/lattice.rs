@@ -46,7 +46,7 @@ Examples:
     /// Generates the types, capabilities and handlers of a server
     #[command(
         after_help = "Names on the wire stay. A type cannot say all that a schema says; what it leaves out makes the \
-             type wider.
+             type wider. `mcp-approve help code` shows how the code is used.
 
 Examples:
   mcp-approve lattice codegen --lang rust manifest.json > src/capabilities.rs
