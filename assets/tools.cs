@@ -1,4 +1,23 @@
 
+@head
+// The capabilities of the MCP server $server$: argument and result types, one interface a tool.
+// Made by `mcp-approve lattice codegen --lang csharp`; generate it again when the server changes.
+$notes$#nullable enable
+
+using System;
+using System.Collections.Generic;
+using System.ComponentModel;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+using System.Threading;
+using System.Threading.Tasks;
+using Microsoft.Extensions.DependencyInjection;
+using ModelContextProtocol;
+using ModelContextProtocol.Protocol;
+using ModelContextProtocol.Server;
+
+namespace $name$Capabilities;
+
 @can
 /// <summary>May call <c>$wire$</c>.</summary>
 public interface ICan$pascal$

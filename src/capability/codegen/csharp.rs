@@ -10,15 +10,12 @@ use crate::capability::shape::TextFormat;
 const TOOLS: &str = include_str!("../../../assets/tools.cs");
 
 pub fn source(plan: &Plan) -> String {
-    let name = &plan.name;
-    let mut out = format!(
-        "// The capabilities of the MCP server {}: argument and result types, one interface a tool.\n// Made by `mcp-approve \
-         lattice codegen --lang csharp`; generate it again when the server changes.\n",
-        plan.server
-    );
-    out.extend(plan.notes.iter().map(|note| format!("//\n// {note}\n")));
-    let _ = write!(out, "{}namespace {name}Capabilities;\n\n", include_str!("../../../assets/head.cs"));
-    out.push_str(include_str!("../../../assets/error.cs"));
+    let head = filled(TOOLS, "head", |key| match key {
+        "server" => plan.server.clone(),
+        "name" => plan.name.clone(),
+        _ => plan.notes.iter().map(|note| format!("//\n// {note}\n")).collect(),
+    });
+    let mut out = head.trim_start().to_owned() + include_str!("../../../assets/error.cs");
     let bases = bases(&plan.types);
     for planned in &plan.types {
         out.push('\n');
