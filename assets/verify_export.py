@@ -9,6 +9,7 @@ whole log is checked from its first record on. Where older records were removed,
 the chain goes on; any other file that begins later has lost records. With --part it may: it is then checked from its second
 record. Filtered exports have gaps and cannot be checked. HEAD is a link noted elsewhere: it must be in the file, else the end was cut off or replaced.
 FILE may be a folder that `--format evidence` wrote: then all its files are checked, and what was signed.
+HEAD may also be the last record that was removed, if LIST is given and somebody signed that.
 LIST is a file of OpenSSH's allowed signers: every signature of an approval or a change is checked against it, with `ssh-keygen
 -Y verify`;
 KEYS are keys that were revoked: public keys, one a line, or a KRL of OpenSSH's. Without LIST, a folder's own list is used.
@@ -168,7 +169,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             own = check_folder(folder, [json.loads(line) for line in file])
         signers = signers or own
-    good, bad, unsigned, texts = 0, [], [], 0
+    good, bad, unsigned, texts, vouched, claimed = 0, [], [], 0, set(), False
     previous, expected, records, found = b"mcp-approve audit chain, genesis", 1, 0, wanted is None
     begin, removed = None, []
     for line in source:
@@ -203,6 +204,10 @@ def main():
                 why = why_not(signed, row, signers, revoked)
                 good += why is None
                 bad += [] if why is None else [f"record {seq}: {why}"]
+                if why is None and row["kind"] == "removed":
+                    vouched.add(removed[-1]["head"])
+            if row.get("kind") == "removed":
+                claimed = not signatures
         found |= row["link"] == wanted
         previous, expected, records = link, seq + 1, records + 1
     if begin and not folder:
@@ -216,7 +221,9 @@ def main():
             sys.exit(f"BROKEN: record {seq} does not follow from the records that were removed before it")
         else:
             print(f"Records 1 to {end['last']} were removed, and a record after them says so; the chain goes on from there.")
-    found |= any(one["head"] == wanted for one in removed)
+    found |= wanted in vouched
+    if not found and any(one["head"] == wanted for one in removed):
+        sys.exit(f"NOT CHECKED: a record says that records up to {wanted} were removed, and no signature that was checked says so")
     if not found:
         sys.exit(f"BROKEN: no record carries the link {wanted}")
     print(f"The chain holds: {records} records. Head: {previous.hex() if previous else 'none'}")
@@ -228,6 +235,8 @@ def main():
             print(f"Nobody signed what was removed, by record {', '.join(unsigned)}.")
         if bad:
             sys.exit("SIGNATURES DO NOT HOLD:\n" + "\n".join(bad))
+        if claimed:
+            sys.exit("NOT SIGNED: whoever can write the log can have written what it says was removed")
 
 
 main()

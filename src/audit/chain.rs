@@ -26,6 +26,18 @@ pub fn is_of(writer: &[u8], session: &str) -> bool {
     writer.starts_with(&mark(session))
 }
 
+/// A journal's name in hexadecimal digits: as its file is named, and as records name it.
+pub fn name_of(writer: &Writer) -> String {
+    writer.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The journal of such a name.
+pub fn named(name: &str) -> Option<Writer> {
+    let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
+    let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
+    writer?.try_into().ok().filter(|_| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
 fn mark(session: &str) -> [u8; 8] {
     *Digest::of(session.as_bytes()).as_bytes().first_chunk().unwrap_or(&[0; 8])
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::chain::Row;
+use super::chain::{self, Row, Writer};
 use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
 use super::redact::push_string;
 use crate::wire::{Digest, words::words};
@@ -308,6 +308,16 @@ impl Fields<'_> {
         said.map(str::to_owned).or_else(trace)
     }
 
+    /// The journal in which a session goes on, as it says of itself.
+    pub fn next_journal(&self) -> Option<Writer> {
+        #[derive(Deserialize)]
+        struct Detail {
+            journal: String,
+        }
+        let named = chain::named(&self.detail::<Detail>()?.journal)?;
+        chain::is_of(&named, &self.session).then_some(named)
+    }
+
     pub fn why(&self) -> Why<'_> {
         self.detail().unwrap_or_default()
     }
@@ -317,18 +327,22 @@ impl Fields<'_> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionTurn {
     Start,
+    /// It goes on in another journal.
+    GoesOn,
     End,
     /// Its end is lost, and an operator has acknowledged that.
     Lost,
 }
 
-/// Whether a body is of the start or end of a session, or of a lost end.
+/// Whether a body is of the start or end of a session, of its next journal, or of a lost end.
 pub fn session_turn(body: &[u8]) -> Option<SessionTurn> {
     let kind = kind_of(body)?.strip_prefix(b"server-")?;
     if kind.starts_with(b"start\"") {
         Some(SessionTurn::Start)
     } else if kind.starts_with(b"end\"") {
         Some(SessionTurn::End)
+    } else if kind.starts_with(b"journal\"") {
+        Some(SessionTurn::GoesOn)
     } else if kind.starts_with(b"lost\"") {
         Some(SessionTurn::Lost)
     } else {

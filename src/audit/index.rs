@@ -24,6 +24,11 @@ const FEW: usize = 16;
 /// What a shape says of a record: the texts of [`IN_SHAPE`].
 type Shape<T> = [Option<T>; IN_SHAPE.len()];
 
+/// Removes the index of this log, so that the next reader makes it anew: it is no part of the chain, and lists go by it.
+pub fn remove(log: &Path) {
+    IndexDb::remove(&place_of(log));
+}
+
 #[derive(Debug)]
 pub struct Index {
     path: PathBuf,

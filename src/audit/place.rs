@@ -77,6 +77,11 @@ pub(super) fn identity(path: &Path) -> Option<Identity> {
     Some((metadata.dev(), metadata.ino()))
 }
 
+/// Whether a path names this open file.
+pub(super) fn is_named(file: &File, path: &Path) -> bool {
+    file.metadata().is_ok_and(|file| identity(path) == Some((file.dev(), file.ino())))
+}
+
 /// The path with something added to its last name: `audit.db-wal`.
 pub(super) fn beside(db: &Path, suffix: &str) -> PathBuf {
     let mut name = db.as_os_str().to_owned();

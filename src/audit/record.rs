@@ -48,8 +48,10 @@ words! {
         Checkpoint = "checkpoint",
         /// The oldest records were removed.
         Removed = "removed",
-        /// The end of a session is lost, and an operator knows.
+        /// The end of a session is lost, or a fault says that entries are, and an operator knows.
         SessionLost = "server-lost",
+        /// A session goes on in another journal: the only other one that can end it.
+        NextJournal = "server-journal",
     }
 }
 
@@ -241,7 +243,8 @@ impl Entry {
             | Kind::Event
             | Kind::Checkpoint
             | Kind::Removed
-            | Kind::SessionLost => false,
+            | Kind::SessionLost
+            | Kind::NextJournal => false,
         }
     }
 }

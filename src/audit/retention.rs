@@ -106,12 +106,7 @@ fn limit(reader: &Reader, before: i64) -> Result<Limit, RetentionError> {
         }
         verifying.take(&row)
     })?;
-    let held_by = verifying
-        .sessions
-        .starts()
-        .filter(|start| start.names_journals && !start.is_acknowledged())
-        .min_by_key(|start| start.seq)
-        .cloned();
+    let held_by = verifying.sessions.held().min_by_key(|start| start.seq).cloned();
     let verified = verifying.done(reader)?;
     if let Some(broken) = &verified.broken {
         return Err(RetentionError::Broken(broken.to_string()));

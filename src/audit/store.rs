@@ -14,7 +14,6 @@ mod reader;
 mod state;
 
 use std::borrow::Borrow;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -89,7 +88,7 @@ impl Store {
             let mut new: Vec<&Entry> = Vec::new();
             for entry in entries {
                 let comes = |digest: &Digest| new.iter().any(|one| one.digest.as_ref() == Some(digest));
-                let is_there = |digest| Ok::<_, StoreError>(comes(digest) || state.looked_up(digest)?.is_some());
+                let is_there = |digest| Ok::<_, StoreError>(comes(digest) || state.has_text(digest)?);
                 if !entry.digest.as_ref().map(is_there).transpose()?.unwrap_or(false) {
                     new.push(entry);
                 }
@@ -242,10 +241,10 @@ impl Open {
         Ok(Self { state, lock, path: path.to_path_buf(), identity: place::identity(path) })
     }
 
-    /// Whether the path still names this log. A removed log takes no more records: no one would find them.
+    /// Whether the paths still name this log. A removed log takes no more records: no one would find them.
     fn is_in_place(&self) -> bool {
         self.identity.is_some()
             && place::identity(&self.path) == self.identity
-            && self.state.wal.metadata().is_ok_and(|wal| wal.nlink() > 0)
+            && place::is_named(&self.state.wal, &place::beside(&self.path, "-wal"))
     }
 }

@@ -1,17 +1,20 @@
 //! Verifies the log whole, against the note of its head, a link noted elsewhere, and the journals beside it: a session without an
-//! end must have one. Owns no SQL and no wording; what it reads is not trusted.
+//! end must have one. Owns what is wrong with it in one sentence, and no SQL; what it reads is not trusted.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::Path;
+
+use serde::Deserialize;
 
 use super::agreed::{self, Said};
-use super::chain::{Break, Head, Row, Verifier, is_of};
-use super::fields::{Fields, SessionTurn, session_turn};
+use super::chain::{Break, Head, Row, Verifier, Writer, is_of};
+use super::fields::{Fields, SessionTurn, kind_of, session_turn};
 use super::kept_texts::{self, Names};
 use super::removed::{self, Removed};
 use super::store::noted::Noted;
-use super::store::{ReadOrder, Reader, StoreError};
-use crate::wire::digest::Digest;
+use super::store::{Damage, Left, ReadOrder, Reader, StoreError};
+use crate::wire::{counted, digest::Digest};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verified {
@@ -28,10 +31,10 @@ pub struct Verified {
     pub texts: kept_texts::Found,
 }
 
-/// Sessions that began, and neither ended nor run.
+/// Sessions that began, and neither ended nor run; and the faults that say that entries are not in the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unended {
-    /// Their journals are gone: their last records were removed before they reached the log.
+    /// Their journals are gone, or not as they were written: their last records did not reach the log.
     pub lost: Vec<SessionStart>,
     /// The same, which an operator has acknowledged.
     pub acknowledged: Vec<SessionStart>,
@@ -39,75 +42,105 @@ pub struct Unended {
     pub earlier: u64,
 }
 
-/// The start of a session. All of it is foreign text.
+/// The start of a session, or a fault that names a journal. All of it is foreign text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionStart {
     pub seq: i64,
     pub time: String,
     pub server: String,
     pub session: String,
-    pub names_journals: bool,
+    /// The journal that it writes; `None` for earlier versions, which named journals by chance alone.
+    pub journal: Option<Writer>,
+    pub fault: Option<JournalFault>,
     is_acknowledged: bool,
 }
 
-impl SessionStart {
-    /// Whether an operator knows that its end is lost.
-    pub fn is_acknowledged(&self) -> bool {
-        self.is_acknowledged
-    }
+/// What a fault says of a journal that was not as it was written. It stays a finding, whatever becomes of the file that is kept aside.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct JournalFault {
+    pub what: String,
+    /// The beginning of its name.
+    pub journal: String,
 }
 
-/// The sessions that have no end in the records that were read.
+impl SessionStart {}
+
+/// The sessions that have no end in the records that were read, and the faults that name a journal.
 #[derive(Clone, Debug, Default)]
-pub struct OpenSessions(BTreeMap<String, SessionStart>);
+pub struct OpenSessions(BTreeMap<String, SessionStart>, Vec<SessionStart>);
 
 impl OpenSessions {
     /// Takes the next record, the oldest first.
     pub fn take(&mut self, row: &Row<'_>) {
-        let Some(turn) = session_turn(row.body) else { return };
+        let turn = session_turn(row.body);
+        if turn.is_none() && !is_journal_fault(row.body) {
+            return;
+        }
         let Some(fields) = Fields::of(row.body) else { return };
+        let own = || row.writer.try_into().ok().filter(|writer: &Writer| is_of(writer, &fields.session));
+        let start = |fault| SessionStart {
+            seq: row.seq,
+            time: fields.time.to_string(),
+            server: fields.server.to_string(),
+            session: fields.session.to_string(),
+            journal: fields.next_journal().or_else(own),
+            fault,
+            is_acknowledged: false,
+        };
+        let Some(turn) = turn else {
+            self.1.extend(fields.detail().map(|fault| start(Some(fault))));
+            return;
+        };
         match turn {
             SessionTurn::End => drop(self.0.remove(&*fields.session)),
             SessionTurn::Lost => {
-                if let Some(start) = self.0.get_mut(&*fields.session) {
+                let named = fields.detail().map(|Acknowledged { start }| start);
+                if let Some(fault) = self.1.iter_mut().find(|fault| Some(fault.seq) == named) {
+                    fault.is_acknowledged = true;
+                } else if let Some(start) = self.0.get_mut(&*fields.session) {
                     start.is_acknowledged = true;
                 }
             }
-            SessionTurn::Start => {
-                let start = SessionStart {
-                    seq: row.seq,
-                    time: fields.time.into_owned(),
-                    server: fields.server.into_owned(),
-                    session: fields.session.to_string(),
-                    names_journals: is_of(row.writer, &fields.session),
-                    is_acknowledged: false,
-                };
-                self.0.insert(fields.session.into_owned(), start);
+            // A session that could not fold its journal was taken for a dead one, and goes on all the same.
+            SessionTurn::GoesOn if self.0.contains_key(&*fields.session) => {
+                if let Some((start, next)) = self.0.get_mut(&*fields.session).zip(fields.next_journal()) {
+                    start.journal = Some(next);
+                }
+            }
+            SessionTurn::Start | SessionTurn::GoesOn => {
+                drop(self.0.insert(fields.session.to_string(), start(None)));
             }
         }
     }
 
-    pub fn starts(&self) -> impl Iterator<Item = &SessionStart> {
-        self.0.values()
+    /// What an operator may yet have to look at: sessions of this version, and faults.
+    pub fn held(&self) -> impl Iterator<Item = &SessionStart> {
+        let is_open =
+            |start: &&SessionStart| !start.is_acknowledged && (start.journal.is_some() || start.fault.is_some());
+        self.0.values().chain(&self.1).filter(is_open)
     }
 
-    /// Those that do not run: no journal of theirs is beside the log. `read` is the last record that was taken.
+    /// Those that do not run: the journal that they write is not beside the log. `read` is the last record that was taken.
     pub fn unended(mut self, reader: &Reader, read: u64) -> Result<Unended, StoreError> {
-        if self.0.is_empty() {
+        if self.0.is_empty() && self.1.is_empty() {
             return Ok(Unended::default());
         }
-        let journals = reader.journals()?;
+        let mut journals = reader.journals()?;
         // A journal is removed once the log has all of it: the end of a session without one is in the log by now.
         reader.each_from(ReadOrder::OldestFirst, read + 1, u64::MAX, &mut |row| {
             self.take(&row);
             ControlFlow::Continue(())
         })?;
+        // One that was made meanwhile is named in what was read since.
+        journals.extend(reader.journals()?);
         let mut unended = Unended::default();
-        for start in self.0.into_values() {
-            if !start.names_journals {
-                unended.earlier += 1;
-            } else if !journals.iter().any(|journal| is_of(journal, &start.session)) {
-                if start.is_acknowledged { &mut unended.acknowledged } else { &mut unended.lost }.push(start);
+        for start in self.0.into_values().chain(self.1) {
+            match start.journal {
+                None if start.fault.is_none() => unended.earlier += 1,
+                // Any other file is not what it writes.
+                Some(journal) if start.fault.is_none() && journals.contains(&journal) => {}
+                _ if start.is_acknowledged => unended.acknowledged.push(start),
+                _ => unended.lost.push(start),
             }
         }
         unended.lost.sort_by_key(|start| start.seq);
@@ -142,13 +175,67 @@ impl Verified {
     pub fn last(&self) -> Head {
         self.beyond.as_ref().map_or(self.head, |beyond| beyond.head)
     }
+
+    /// The worst that happened to entries that are kept aside and of which no record of this log says so; `None` where there are none.
+    pub fn damage(&self, left: &[Left]) -> Option<Damage> {
+        let Unended { lost, acknowledged, .. } = &self.unended;
+        let said: Vec<&JournalFault> = lost.iter().chain(acknowledged).filter_map(|one| one.fault.as_ref()).collect();
+        let is_said = |path: &Path| {
+            let name = path.file_stem().unwrap_or_default().to_string_lossy();
+            said.iter().any(|fault| !fault.journal.is_empty() && name.starts_with(&fault.journal))
+        };
+        let damages = left.iter().filter_map(|one| match one {
+            Left::Aside { path, damage } => (!is_said(path)).then_some(*damage),
+            Left::Unfolded { .. } => None,
+        });
+        damages.min_by_key(|damage| *damage != Damage::Changed)
+    }
+
+    /// What is wrong with the log, in one sentence with foreign text; `noted` was read before the log was.
+    pub fn wrong(&self, noted: &Noted, reader: &Reader) -> Result<Option<String>, StoreError> {
+        let lost = &self.unended.lost;
+        Ok(if let Some(broken) = &self.broken {
+            Some(format!("the chain is broken: {broken}"))
+        } else if is_lost(noted, self.last(), reader)? {
+            Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
+        } else if let Some(first) = lost.iter().find(|one| one.fault.is_none()) {
+            let sessions = counted(lost.iter().filter(|one| one.fault.is_none()).count() as u64, "session");
+            Some(format!("the last records of {sessions} are missing, first of {}", first.server))
+        } else if let Some((seq, fault)) = lost.iter().find_map(|one| Some((one.seq, one.fault.as_ref()?))) {
+            Some(format!("entries are missing, as record {seq} says: {}", fault.what))
+        } else if let Some((seq, why)) = self.untrue.first() {
+            Some(format!("record {seq} is not true: {why}"))
+        } else if let Some(seq) = self.texts.other.first() {
+            Some(format!("the text in record {seq} is not the one that its digest names"))
+        } else {
+            self.damage(reader.left()).map(|damage| damage.to_string())
+        })
+    }
+}
+
+/// What a record says is acknowledged: the record of a start, or of a fault.
+#[derive(Deserialize)]
+struct Acknowledged {
+    start: i64,
+}
+
+/// Whether a body is of a fault that names a journal.
+fn is_journal_fault(body: &[u8]) -> bool {
+    kind_of(body).is_some_and(|kind| kind.starts_with(b"fault\""))
+        && memchr::memmem::find(body, b"\"journal\":\"").is_some()
 }
 
 /// Whether a link noted earlier is still in the part that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     NotAsked,
-    Found { seq: u64 },
+    Found {
+        seq: u64,
+    },
+    /// The log says that it was removed up to there. Whoever can write the log can write that.
+    Claimed {
+        seq: u64,
+    },
     Missing,
 }
 
@@ -195,7 +282,7 @@ impl Verifying {
         let begin = reader.removed().cloned();
         let of_stretch = |link: Digest| {
             let stretch = begin.iter().flat_map(|removed| &removed.stretches).find(|one| one.head == link);
-            stretch.map_or(Anchor::Missing, |one| Anchor::Found { seq: one.last })
+            stretch.map_or(Anchor::Missing, |one| Anchor::Claimed { seq: one.last })
         };
         let head = begin.as_ref().map_or(Head::EMPTY, Removed::end);
         Self {

@@ -18,11 +18,12 @@ use crate::cli::{console, log};
 use crate::console::{outside, settings};
 use crate::gate::data::pin::PinState;
 use crate::home::layers::{Keeps, Layers};
-use crate::home::places::{Places, under};
+use crate::home::places::{Places, under, word as shell_word};
 use crate::home::policy_file::{PolicyPlace, load};
-use crate::home::{agreed, signers};
+use crate::home::{agreed, config, signers};
 use crate::pins::{PinStore, PinsError};
 use crate::text::columns::{Columns, cell};
+use crate::text::plain::visible;
 use crate::text::row::{Row, Tone};
 use crate::wire::counted;
 
@@ -74,7 +75,9 @@ enum State {
 pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write) -> Exit {
     let mut checks = vec![note("version", env!("CARGO_PKG_VERSION")), assurance(places), configuration(places)];
     checks.extend(policies(places));
-    checks.extend([state(places), audit_log(places), pins(places)]);
+    checks.push(state(places));
+    checks.extend(audit_logs(places));
+    checks.push(pins(places));
     checks.extend(unproven(places));
     checks.push(run_folder(places));
     checks.extend(listed::checks(&options.hosts, places));
@@ -262,29 +265,50 @@ fn state(places: &Places) -> Check {
     }
 }
 
-fn audit_log(places: &Places) -> Check {
-    let path = places.audit_db();
-    if let Err(error) = File::options().read(true).write(true).open(&path)
+/// The log that wrappers write; and another, where one is at the usual place, since nobody looks at it then.
+fn audit_logs(places: &Places) -> Vec<Check> {
+    let usual = places.audit_db();
+    // A configuration that cannot be read is told by its own check.
+    let path = config::audit_db(places).unwrap_or_else(|_| usual.clone());
+    let mut checks = vec![audit_log(places, &path)];
+    if path != usual && usual.exists() {
+        let what =
+            format!("the configuration names {}; {} is a log too, and is not written", path.display(), usual.display());
+        checks.push(note("audit log", what));
+        checks.push(audit_log(places, &usual));
+    }
+    checks
+}
+
+fn audit_log(places: &Places, path: &Path) -> Check {
+    if let Err(error) = File::options().read(true).write(true).open(path)
         && error.kind() != io::ErrorKind::NotFound
     {
         let hint = "give it to your user (chown): without its log mcp-approve forwards no call";
         return broken("audit log", format!("{}: {error}", path.display()), Some(hint.to_owned()));
     }
     // Before the log is opened, which may grow meanwhile.
-    let noted = noted::read(&path);
+    let noted = noted::read(path);
     let checked = || -> Result<Check, Error> {
-        let Some(reader) = log::named::open(&path)? else {
+        let Some(reader) = log::named::open(path)? else {
             return Ok(good("audit log", format!("none yet at {}", path.display())));
         };
         let newest = reader.newest()?;
-        let (log, verify) =
-            (format!("{} ({})", path.display(), counted(newest, "record")), places.command("log verify"));
+        let log = format!("{} ({})", path.display(), counted(newest, "record"));
+        let verify = if path == places.audit_db() {
+            "log verify".to_owned()
+        } else {
+            format!("log verify --audit-db {}", shell_word(&path.to_string_lossy()))
+        };
+        let verify = places.command(&verify);
         if newest > VERIFIED {
             return Ok(note("audit log", format!("{log}; not verified, because it is long: run `{verify}`")));
         }
         let verified = verified::verify(&reader, None, &mut |_| {})?;
-        Ok(match log::verify::wrong(&verified, &noted, &reader)? {
-            Some(why) => broken("audit log", format!("{log}: {why}"), Some(format!("`{verify}` says more"))),
+        Ok(match verified.wrong(&noted, &reader)? {
+            Some(why) => {
+                broken("audit log", format!("{log}: {}", visible(&why)), Some(format!("`{verify}` says more")))
+            }
             None if newest > 0 && noted == Noted::Nothing => {
                 let what = "no head is noted beside it, so nothing shows whether records were cut off at its end";
                 note("audit log", format!("{log}, the chain holds; {what}"))

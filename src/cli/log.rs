@@ -264,10 +264,10 @@ pub struct PruneOptions {
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct AcknowledgeOptions {
-    /// The record that the session began with, as `log verify` names it
+    /// The record that the session began with, or the fault, as `log verify` names it
     #[arg(value_name = "RECORD")]
     pub seq: i64,
-    /// Why its end is lost
+    /// Why its end is lost, or entries are
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
 }
@@ -320,7 +320,7 @@ fn prune(options: &PruneOptions, (db, places): (&Path, &Places), look: Look<'_>,
         let (server, time) = (visible(&start.server), visible(&start.time));
         writeln!(
             out,
-            "Later ones stay: {server}, which began in record {} on {time}, has not ended, or its end is lost.",
+            "Later ones stay: {server}, which began in record {} on {time}, has not ended, or what it lost is not acknowledged.",
             start.seq
         )?;
     }
@@ -331,7 +331,10 @@ fn acknowledge(options: &AcknowledgeOptions, (db, key): (&Path, &Path), look: Lo
     let Some(reader) = Reader::open(db)? else { return Err(Error::NoLog(db.to_path_buf())) };
     let unended = verified::verify(&reader, None, &mut |_| {})?.unended;
     let Some(start) = unended.lost.iter().find(|start| start.seq == options.seq) else {
-        let what = format!("no session that began with record {} has a lost end", options.seq);
+        let what = format!(
+            "record {} neither begins a session with a lost end nor says that entries are missing",
+            options.seq
+        );
         return Err(Error::wrong(what, "`mcp-approve log verify` names those that have"));
     };
     let (server, session) = (start.server.as_str().into(), start.session.as_str().into());
@@ -340,7 +343,10 @@ fn acknowledge(options: &AcknowledgeOptions, (db, key): (&Path, &Path), look: Lo
     Recording::open(db, key)
         .and_then(|mut recording| recording.record(&[(1, entry)]))
         .map_err(|error| failed(&error))?;
-    done(writeln!(out, "Recorded: the end of that session of {} is lost, and you know.", visible(&start.server)))
+    done(match &start.fault {
+        Some(_) => writeln!(out, "Recorded: what record {} says is missing, and you know.", start.seq),
+        None => writeln!(out, "Recorded: the end of that session of {} is lost, and you know.", visible(&start.server)),
+    })
 }
 
 fn failed(error: &RecordingError) -> Error {

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::record::{NamedText, TextKind};
 use crate::audit::store::{Commit, Journal, Unsynced};
-use crate::audit::{Entry, Kind, StoreError, recording::ToKeep, redact::Redactor};
+use crate::audit::{Entry, Kind, StoreError, chain::name_of, recording::ToKeep, redact::Redactor};
 use crate::interpose::clock::wall_ms;
 use crate::interpose::notice;
 use crate::policy::Policy;
@@ -78,6 +78,8 @@ pub struct Scribe {
     waiting: VecDeque<(u64, Box<Entry>)>,
     /// Bytes that the folding thread has not folded yet.
     folding: Arc<AtomicUsize>,
+    /// Server and session of what was recorded last.
+    of: Option<(Arc<str>, Arc<str>)>,
     /// The texts that were passed on to be kept, and how many bytes more of them may be.
     kept: HashSet<Digest>,
     to_keep: usize,
@@ -118,6 +120,7 @@ impl Scribe {
             place,
             waiting: VecDeque::new(),
             folding,
+            of: None,
             kept: HashSet::new(),
             to_keep: TO_KEEP,
             fold_at: None,
@@ -176,9 +179,14 @@ impl Scribe {
                 return synced;
             }
             What::Journal(..) if matches!(self.place, Place::Lost(_)) => {}
-            What::Journal(journal, redactor) => {
+            What::Journal(mut journal, redactor) => {
+                let named = self.name(&mut journal, &redactor);
                 self.retire();
                 self.place = Place::Here(Box::new(Open { journal: *journal, redactor, replaced: false }));
+                if let Err(error) = named {
+                    self.retire();
+                    return self.fail_all(&format!("{error}; {}", error.hint()));
+                }
             }
             What::NoJournal { why } => {
                 if let Place::Here(open) = &mut self.place {
@@ -195,6 +203,21 @@ impl Scribe {
         }
         acks.extend(self.go_on(now));
         acks
+    }
+
+    /// Has the log name a journal in which a session goes on, before it is used: the journal before says so last, or, where that
+    /// takes nothing any more, this one first. A journal that the log does not name ends no session.
+    fn name(&mut self, next: &mut Journal, redactor: &Redactor) -> Result<(), StoreError> {
+        let Some((server, session)) = &self.of else { return Ok(()) };
+        let mut entry = Entry::new(wall_ms(), Kind::NextJournal, server, session);
+        entry.uncut.add("journal", name_of(&next.writer()));
+        let batch = [(0, entry)];
+        if let Place::Here(open) = &mut self.place
+            && open.journal.record(&batch, &open.redactor).is_ok()
+        {
+            return Ok(());
+        }
+        next.record(&batch, redactor).map(drop)
     }
 
     /// Whether there is a journal, so that the next commit is made at once.
@@ -272,6 +295,9 @@ impl Scribe {
             let many = self.waiting.iter().take(BATCH).take_while(fits).count().max(1);
             let batch: Vec<_> = self.waiting.drain(..many).collect();
             let committed = open.journal.record(&batch, &open.redactor);
+            if let Some((_, last)) = batch.last().filter(|_| committed.is_ok()) {
+                self.of = Some((Arc::clone(&last.server), Arc::clone(&last.session)));
+            }
             acks.extend(self.after_commit(committed, batch.iter().map(|(entry, _)| *entry)));
             self.fold_later(now);
         }

@@ -324,10 +324,8 @@ pub struct Checked {
     pub holds: u64,
     /// `None` when it is over.
     pub until: Option<u64>,
-    /// Where and how it breaks.
-    pub broken: Option<String>,
-    /// Whether the log lacks the head that was noted beside it, or the last records of a session.
-    pub lost: bool,
+    /// What is wrong with it, in one sentence.
+    pub wrong: Option<String>,
 }
 
 #[derive(Clone, Debug)]

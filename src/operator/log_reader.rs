@@ -14,7 +14,7 @@ use slices::Searching;
 use crate::audit::index::{Index, SLICE};
 use crate::audit::{
     Clock, Fields, Kind, ReadOrder, Reader, Record, Search, StoreError, VerdictWord, past, query, search::exactly,
-    store::noted, store::noted::Noted, verified, verified::Verifying,
+    store::noted, store::noted::Noted, verified::Verifying,
 };
 use crate::home::user;
 use crate::hosts;
@@ -28,6 +28,7 @@ use crate::operator::{Sources, rule_book, trial};
 use crate::policy::decide::{decide, nearest};
 use crate::policy::past::{PastCall, is_obscured};
 use crate::policy::{Policy, rules_name};
+use crate::text::plain::visible;
 
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
@@ -281,15 +282,14 @@ impl LogReader {
         if read == SLICE && checking.verifying.broken().is_none() {
             if checking.slices.is_multiple_of(REPORT) {
                 let (holds, until) = (checking.verifying.read(), Some(checking.newest));
-                (self.tell)(Finding::Verified(Checked { holds, until, broken: None, lost: false }));
+                (self.tell)(Finding::Verified(Checked { holds, until, wrong: None }));
             }
             self.checking = Some(checking);
             return Ok(());
         }
         let verified = checking.verifying.done(reader)?;
-        let lost = verified::is_lost(&checking.noted, verified.last(), reader)? || !verified.unended.lost.is_empty();
-        let broken = verified.broken.as_ref().map(ToString::to_string);
-        (self.tell)(Finding::Verified(Checked { holds: verified.head.seq, until: None, broken, lost }));
+        let wrong = verified.wrong(&checking.noted, reader)?.map(|why| visible(&why));
+        (self.tell)(Finding::Verified(Checked { holds: verified.head.seq, until: None, wrong }));
         Ok(())
     }
 }

@@ -208,6 +208,7 @@ pub fn happened(line: &Line) -> Row {
         Some(Kind::Event) => (Tone::Ours, "event"),
         Some(Kind::Removed) => (Tone::Warn, "removed"),
         Some(Kind::SessionLost) => (Tone::Warn, "end lost"),
+        Some(Kind::NextJournal) => (Tone::Quiet, "next journal"),
         Some(Kind::Checkpoint) => (Tone::Ours, "checkpoint"),
         None => return foreign(Tone::Warn, if line.kind_word.is_empty() { "unreadable" } else { &line.kind_word }),
     };

@@ -19,6 +19,7 @@ use mcp_approve::wire::digest::Digest;
 use proptest::prelude::*;
 use rusqlite::Connection;
 
+use crate::audit::log::log;
 use crate::audit::{NOON, WRITER, folder, log_of, numbered, redactor};
 
 /// Numbers from a seed (SplitMix64), so that a failing log can be had again.
@@ -319,4 +320,19 @@ fn writers_go_on_while_the_index_is_filled() {
         assert_eq!(store.backlog(), 0, "no reading transaction is left that keeps the write-ahead log from moving");
         assert_eq!(index.upto(), SEGMENT * (2 + u64::try_from(round).unwrap()));
     }
+}
+
+/// It is no part of the chain: what somebody changed in it is gone once the chain was checked.
+#[test]
+fn verifying_the_log_has_the_index_made_anew() {
+    let (_folder, db) = folder();
+    log_of(&db, i64::try_from(SEGMENT).unwrap() * 2);
+    let list = |what: &str| log(&db, what).1;
+    assert!(list("log list verdict:approve").contains("read_file"));
+    let index = Connection::open(db.with_extension("index.db")).unwrap();
+    index.execute_batch("UPDATE word SET text = replace(text, 'approve', 'deny') WHERE list = 'shape'").unwrap();
+    drop(index);
+    assert!(list("log list verdict:approve").contains("No matches"));
+    assert!(list("log verify").contains("The chain holds"));
+    assert!(list("log list verdict:approve").contains("read_file"));
 }

@@ -5,18 +5,19 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use mcp_approve::audit::agreed::{Latest, Says, agreed, taken_back};
-use mcp_approve::audit::chain::{Head, Writer, body_digest, journal_name};
+use mcp_approve::audit::chain::{GENESIS, Head, Writer, body_digest, journal_name};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::record::{NamedText, TextKind};
 use mcp_approve::audit::recording::{Recording, ToKeep};
-use mcp_approve::audit::store::Reader;
+use mcp_approve::audit::removed::{self, Stretch};
+use mcp_approve::audit::store::{Reader, Store};
 use mcp_approve::behavior::agreed::{Agreement, What as Agrees};
 use mcp_approve::wire::digest::Digest;
 use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::audit::log::{log, so};
-use crate::audit::{NOON, WRITER, folder, numbered, read, write};
+use crate::audit::{NOON, WRITER, folder, head, numbered, read, redactor, write};
 
 const DAY: i64 = 86_400_000;
 const POLICY: &str = "version = 1\n\n[[rule]]\nid = \"scratch\"\ntool = \"write_file\"\ndo = \"allow\"\n";
@@ -154,11 +155,13 @@ fn the_oldest_records_go_with_a_record_that_says_so_and_what_is_needed_stays() {
     );
     let anew = bodies(&db).into_iter().find(|one| one["kind"] == "agreed").unwrap();
     assert_eq!(anew["detail"]["since"], "2026-08-14T10:00:00.000Z", "{anew}");
-    assert!(so(&db, &format!("log verify --expect-head {}", links[14])).contains("expected head is record 15"));
+    let (found, said) = log(&db, &format!("log verify --expect-head {}", links[14]));
+    assert!(found.unwrap() == ExitCode::FAILURE && said.contains("THE EXPECTED HEAD CANNOT BE CHECKED"), "{said}");
     assert!(log(&db, &format!("log verify --expect-head {}", links[13])).0.unwrap() == ExitCode::FAILURE);
     if let Some((holds, said)) = verify_elsewhere(&db, &[]) {
         assert!(holds && said.contains("Records 1 to 15 were removed"), "{said}");
-        assert!(verify_elsewhere(&db, &[&links[14].to_string()]).unwrap().0);
+        let (holds, said) = verify_elsewhere(&db, &[&links[14].to_string()]).unwrap();
+        assert!(!holds && said.contains("NOT CHECKED"), "{said}");
         assert!(!verify_elsewhere(&db, &[&links[13].to_string()]).unwrap().0);
     }
     // A second stretch goes as well; the record of it repeats what the first said.
@@ -372,4 +375,62 @@ fn a_stretch_that_somebody_removes_is_named_with_and_without_a_record_of_it() {
     pruned(&db);
     let (holds, text) = verify(&db);
     assert!(holds && text.contains("Removed, and not checked"), "{text}");
+}
+
+/// Other records take the place of the log, after one that says that what the noted head binds was removed.
+#[test]
+fn a_head_is_not_found_because_the_log_says_that_it_was_removed() {
+    let (_folder, db) = folder();
+    record(&db, (1..=20).map(read));
+    let noted = head(&db);
+    let (_other, db) = folder();
+    record(&db, (30..=52).map(read));
+    let stretch = Stretch {
+        first: 1,
+        last: noted.seq,
+        count: noted.seq,
+        before: GENESIS,
+        head: noted.link,
+        from: "2026-11-21T10:00:00.000Z".to_owned(),
+        to: "2026-11-21T10:00:00.000Z".to_owned(),
+        digest: noted.link,
+    };
+    let claim = removed::entry(NOON, "mara", &[stretch]);
+    let mut store = Store::open(&db, WRITER).unwrap();
+    store.remove(&redactor(), || Ok((noted.seq, vec![claim]))).unwrap();
+    drop(store);
+    let sql = Connection::open(&db).unwrap();
+    sql.execute_batch("DROP TRIGGER record_is_not_changed").unwrap();
+    let mut head = noted;
+    while let Ok((writer, body)) =
+        sql.query_row("SELECT writer, body FROM record WHERE seq = ?1", [i64::try_from(head.seq + 1).unwrap()], |row| {
+            Ok((row.get::<_, [u8; 16]>(0)?, row.get::<_, String>(1)?))
+        })
+    {
+        head = head.next(&writer, body_digest(body.as_bytes()));
+        let values = (head.link.as_bytes(), i64::try_from(head.seq).unwrap());
+        sql.execute("UPDATE record SET link = ?1 WHERE seq = ?2", values).unwrap();
+    }
+    std::fs::write(db.with_extension("head"), format!("{} {}\n", head.seq, head.link)).unwrap();
+    assert!(verify(&db).0, "nothing beside it shows that");
+    let expected = format!("log verify --expect-head {}", noted.link);
+    let (found, said) = log(&db, &expected);
+    assert!(found.unwrap() == ExitCode::FAILURE && said.contains("CANNOT BE CHECKED"), "{said}");
+    let (_, json) = log(&db, &format!("{expected} --json"));
+    assert!(json.contains("\"holds\":false") || json.contains("\"holds\": false"), "{json}");
+    assert!(verify_elsewhere(&db, &[&noted.link.to_string()]).is_none_or(|(holds, _)| !holds));
+}
+
+/// What finds a text is no part of the chain.
+#[test]
+fn a_text_that_the_log_is_only_said_to_have_is_recorded() {
+    let (_folder, db) = folder();
+    record(&db, [read(1)]);
+    let digest = Digest::of(POLICY.as_bytes());
+    let sql = Connection::open(&db).unwrap();
+    sql.execute("INSERT INTO agreed (digest, seq) VALUES (?1, 1)", [digest.as_bytes()]).unwrap();
+    keep(&db, TextKind::Policy, POLICY, 5);
+    keep(&db, TextKind::Policy, POLICY, 5);
+    assert_eq!(bodies(&db).iter().filter(|one| one["kind"] == "text").count(), 1);
+    assert!(verify(&db).0);
 }

@@ -4,13 +4,14 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use mcp_approve::audit::chain::journal_name;
+use mcp_approve::audit::chain::{journal_name, name_of, named};
 use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::audit::store::Store;
 use mcp_approve::cli::error::Error;
 use mcp_approve::cli::log::verify::VerifyOptions;
-use mcp_approve::cli::log::{LogCommand, run};
+use mcp_approve::cli::log::{AcknowledgeOptions, LogCommand, run};
 use mcp_approve::cli::look::Look;
 use mcp_approve::interpose::scribe::Ack;
 
@@ -50,7 +51,7 @@ const HIDDEN: [(&str, Act, State); 2] =
     [("log and noted head", Act::Delete, State::Ended), ("log and noted head", Act::Empty, State::Ended)];
 
 /// Of what a wrapper that lives misses at its next call.
-const STOPS: [&str; 4] = ["the log", "the journal", "log and noted head", "log and journal"];
+const STOPS: [&str; 5] = ["the log", "the journal", "the journal's entries", "log and noted head", "log and journal"];
 
 /// Of which wrapper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +77,10 @@ enum Fate {
     Hidden,
 }
 
+/// The start of a session, now: one from before the machine's start is judged more mildly.
 fn start() -> Entry {
-    Entry { ticket: None, tool: None, kind: Kind::ServerStart, verdict: None, by: None, ..read(0) }
+    let time = i64::try_from(UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
+    Entry { time, ticket: None, tool: None, kind: Kind::ServerStart, verdict: None, by: None, ..read(0) }
 }
 
 /// The files of a target under the folder of a log.
@@ -129,10 +132,13 @@ fn act(act: Act, db: &Path, names: &[&str], old: &Path) {
 
 /// What `log verify` says; an error of it is a finding as well.
 fn verify(db: &Path) -> (bool, String) {
+    said(db, &LogCommand::Verify(VerifyOptions::default()))
+}
+
+fn said(db: &Path, command: &LogCommand) -> (bool, String) {
     let mut out = Vec::new();
-    let command = LogCommand::Verify(VerifyOptions::default());
     let found = run(
-        &command,
+        command,
         db,
         &mcp_approve::home::places::Places::under(db.parent().unwrap()).unwrap(),
         Look::plain(NOON),
@@ -263,4 +269,241 @@ fn a_loss_is_found_and_named_or_the_wrapper_stops() {
     }
     assert!(hidden.is_empty(), "{}", hidden.join("\n"));
     insta::assert_snapshot!(rows);
+}
+
+/// A wrapper that was killed: the log has its start and ten calls, its last journal three more.
+struct Killed {
+    _folder: tempfile::TempDir,
+    db: PathBuf,
+    journals: Vec<PathBuf>,
+}
+
+/// With a journal for each of `used`: how many calls it has that the log lacks. Each names the next.
+fn killed(entry: &Entry, used: &[i64]) -> Killed {
+    let (folder, db) = folder();
+    let mut store = Store::open(&db, WRITER).unwrap();
+    let (mut journals, mut calls) = (Vec::new(), 0);
+    for (at, last) in used.iter().enumerate() {
+        let name = |at: usize| journal_name("s1", [b'a' + u8::try_from(at).unwrap(); 8]);
+        let mut journal = store.journal(name(at)).unwrap();
+        if at == 0 {
+            journal.record(&numbered([entry.clone()]), &redactor()).unwrap();
+            journal.record(&numbered((1..=10).map(read)), &redactor()).unwrap();
+            store.fold(&[&journal.take()]).unwrap();
+            store.sync().unwrap();
+            store.note_head();
+            calls = 10;
+        }
+        for _ in 0..*last {
+            calls += 1;
+            journal.record(&numbered([read(calls)]), &redactor()).unwrap();
+        }
+        if at + 1 < used.len() {
+            let mut next = Entry { kind: Kind::NextJournal, ..start() };
+            next.uncut.add("journal", name_of(&name(at + 1)));
+            journal.record(&numbered([next]), &redactor()).unwrap();
+        }
+        journals.push((journal, name_of(&name(at))));
+    }
+    let names =
+        journals.iter().map(|(_, name): &(_, String)| db.with_extension("d").join(name).with_extension("db")).collect();
+    let killed = Killed { _folder: folder, db, journals: names };
+    // One without an entry goes with its wrapper, but not with one that is killed.
+    drop(journals);
+    killed.journals.iter().filter(|name| !name.exists()).for_each(|name| killed.empty(name));
+    killed
+}
+
+impl Killed {
+    fn wal(&self, at: usize) -> PathBuf {
+        self.journals[at].with_extension("db-wal")
+    }
+
+    fn remove(&self, at: usize) {
+        fs::remove_file(&self.journals[at]).unwrap();
+        fs::remove_file(self.wal(at)).unwrap();
+    }
+
+    fn cut(&self, at: usize) {
+        let wal = File::options().write(true).open(self.wal(at)).unwrap();
+        // Most of it is room for more.
+        wal.set_len(wal.metadata().unwrap().len() / 6).unwrap();
+    }
+
+    /// A journal as a wrapper makes it, without an entry, of this name.
+    fn empty(&self, name: &Path) {
+        let other = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&other.path().join("audit.db"), WRITER).unwrap();
+        let journal = store.journal(named(name.file_stem().unwrap().to_str().unwrap()).unwrap()).unwrap();
+        for suffix in ["db", "db-wal"] {
+            let made = other.path().join("audit.d").join(name.file_name().unwrap()).with_extension(suffix);
+            fs::copy(made, name.with_extension(suffix)).unwrap();
+        }
+        drop(journal);
+    }
+
+    /// The name of a journal of the same session that no wrapper made.
+    fn unnamed(&self) -> PathBuf {
+        let name = name_of(&journal_name("s1", *b"invented"));
+        self.db.with_extension("d").join(name).with_extension("db")
+    }
+}
+
+/// Opens the log as the next wrapper does.
+fn open(db: &Path) {
+    drop(Store::open(db, WRITER).unwrap());
+}
+
+/// What somebody puts in the place of what is missing, so that nothing seems to be.
+#[test]
+fn nothing_that_is_put_in_the_place_of_a_loss_hides_it() {
+    type Forgery = (&'static str, &'static [i64], fn(&Killed));
+    let rows: [Forgery; 12] = [
+        ("an empty file of the session", &[3], |it| {
+            it.remove(0);
+            File::create(it.unnamed()).unwrap();
+        }),
+        ("a journal of the session without entries", &[3], |it| {
+            it.remove(0);
+            it.empty(&it.unnamed());
+        }),
+        ("an empty file in its place, once the log has forgotten it", &[3], |it| {
+            it.remove(0);
+            open(&it.db);
+            File::create(&it.journals[0]).unwrap();
+        }),
+        ("a journal without entries in its place, once the log has forgotten it", &[3], |it| {
+            it.remove(0);
+            open(&it.db);
+            it.empty(&it.journals[0]);
+        }),
+        ("the journal before, which named it", &[3, 3], |it| it.remove(1)),
+        ("an empty file in the place of the second journal", &[3, 3], |it| {
+            it.remove(1);
+            File::create(&it.journals[1]).unwrap();
+        }),
+        ("the second journal without the first", &[3, 3], |it| it.remove(0)),
+        ("another file while it is looked at", &[3], |it| {
+            it.remove(0);
+            fs::create_dir(it.unnamed()).unwrap();
+        }),
+        ("a file from before the machine's start, cut off", &[3], |it| {
+            it.cut(0);
+            let old = SystemTime::UNIX_EPOCH + Duration::from_secs(978_307_200);
+            for file in [&it.journals[0], &it.wal(0)] {
+                File::options().write(true).open(file).unwrap().set_modified(old).unwrap();
+            }
+        }),
+        ("what was kept aside, cut off, is removed", &[3], |it| {
+            it.cut(0);
+            open(&it.db);
+            let aside = it.journals[0].with_extension("incomplete");
+            fs::remove_file(&aside).unwrap();
+            fs::remove_file(aside.with_extension("incomplete-wal")).unwrap();
+        }),
+        ("what was kept aside, changed, is removed", &[3], |it| {
+            fs::write(&it.journals[0], "nothing that SQLite knows".repeat(99)).unwrap();
+            open(&it.db);
+            for aside in ["broken", "broken-wal"] {
+                fs::remove_file(it.journals[0].with_extension(aside)).unwrap();
+            }
+        }),
+        ("the log is an older copy, and what was kept aside is there", &[3], |it| {
+            // Nobody has it open, so all of it is in one file.
+            let (copy, head) = (fs::read(&it.db).unwrap(), fs::read(it.db.with_extension("head")).unwrap());
+            it.cut(0);
+            open(&it.db);
+            fs::write(&it.db, copy).unwrap();
+            fs::write(it.db.with_extension("head"), head).unwrap();
+        }),
+    ];
+    let mut hidden = Vec::new();
+    for (what, used, forge) in rows {
+        let it = killed(&start(), used);
+        forge(&it);
+        for again in ["", ", again"] {
+            let (holds, text) = verify(&it.db);
+            if holds {
+                hidden.push(format!("{what}{again}: {text}"));
+            }
+        }
+    }
+    assert!(hidden.is_empty(), "{}", hidden.join("\n"));
+}
+
+/// A wrapper may be killed at any moment while it goes on in another journal.
+#[test]
+fn a_kill_while_a_session_changes_its_journal_is_no_loss() {
+    type Moment = (&'static str, &'static [i64], i64, fn(&Killed));
+    let rows: [Moment; 4] = [
+        ("the next one is made and not named", &[3], 13, |it| it.empty(&it.unnamed())),
+        ("the next one is named and not used", &[3, 0], 13, |_| {}),
+        ("both are used", &[3, 2], 15, |_| {}),
+        ("twice within a moment", &[3, 0, 2], 15, |_| {}),
+    ];
+    for (what, used, all, act) in rows {
+        let it = killed(&start(), used);
+        act(&it);
+        let (holds, text) = verify(&it.db);
+        assert!(holds && calls(&it.db) == all && !text.contains("journal"), "{what}: {text}");
+        assert_eq!(files(&it.db, &[".db", ".db-wal"]), [] as [PathBuf; 0], "{what}");
+    }
+}
+
+/// After a loss of power no process need have removed what is missing.
+#[test]
+fn a_journal_of_a_session_from_before_the_machines_start_may_lack_its_end() {
+    let it = killed(&Entry { time: 978_307_200_000, ..start() }, &[3]);
+    it.cut(0);
+    let (holds, text) = verify(&it.db);
+    assert!(holds, "{text}");
+}
+
+#[test]
+fn entries_that_are_missing_stay_a_finding_until_an_operator_acknowledges_the_fault() {
+    let it = killed(&start(), &[3]);
+    it.cut(0);
+    let (holds, text) = verify(&it.db);
+    assert!(!holds && text.contains("ENTRIES ARE MISSING, as record 14 says"), "{text}");
+    let acknowledge = |seq| LogCommand::Acknowledge(AcknowledgeOptions { seq, reason: "the disk was full".to_owned() });
+    assert!(!said(&it.db, &acknowledge(12)).0, "another record is no such fault");
+    let (done, text) = said(&it.db, &acknowledge(14));
+    assert!(done, "{text}");
+    let (holds, text) = verify(&it.db);
+    assert!(holds && text.contains("Acknowledged: the journal of a wrapper") && text.contains(".incomplete"), "{text}");
+}
+
+/// A journal that has grown is replaced: the log names the one in which the session goes on.
+#[test]
+fn a_wrapper_that_goes_on_in_another_journal_says_so() {
+    let (_folder, db) = folder();
+    let mut scribe = Loop::over(&db);
+    scribe.open();
+    scribe.record(numbered([start()]));
+    let large = |n: i64| {
+        let text = format!("{{\"text\":\"{}\"}}", "all work and no play ".repeat(5_000));
+        Entry { arguments: Some(text.parse().unwrap()), ..read(n) }
+    };
+    let next = || {
+        let log = rusqlite::Connection::open(&db).unwrap();
+        let count = "SELECT count(*) FROM record WHERE body LIKE '%\"server-journal\"%'";
+        log.query_row(count, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let mut count = 0;
+    while next() < 2 {
+        count += 1;
+        assert!(count < 2_000, "no journal was replaced");
+        scribe.record(numbered([large(count)]));
+        scribe.wait("the call", |this| this.acks.len() > usize::try_from(count).unwrap());
+        scribe.turn();
+    }
+    let (holds, text) = verify(&db);
+    assert!(holds, "while it runs: {text}");
+    // It is killed, and its last journal goes.
+    scribe.record(numbered([read(count + 1)]));
+    std::mem::forget(scribe);
+    let journals = files(&db, &[".db", ".db-wal"]);
+    journals.iter().for_each(|file| fs::remove_file(file).unwrap());
+    let (holds, text) = verify(&db);
+    assert!(!holds && text.contains("RECORDS ARE MISSING"), "{text}");
 }

@@ -83,6 +83,11 @@ fn left(db: &Path) -> usize {
     std::fs::read_dir(db.with_extension("d")).unwrap().count()
 }
 
+/// The tickets of all calls: the log also names each journal but the first.
+fn calls(db: &Path) -> Vec<String> {
+    tickets(db).into_iter().filter(|ticket| !ticket.is_empty()).collect()
+}
+
 /// The host is not read while many entries wait: each call that does takes kilobytes.
 #[test]
 fn there_is_room_for_more_entries_once_those_that_wait_are_recorded() {
@@ -118,7 +123,7 @@ fn every_entry_is_acknowledged_once() {
     assert_eq!(recorded, (0..1000).collect::<Vec<_>>());
     scribe.scribe.finish().unwrap();
     let expected: Vec<_> = (0..1000).map(|n| format!("filesystem-{n}")).collect();
-    assert_eq!(tickets(&db), expected, "in the order they came");
+    assert_eq!(calls(&db), expected, "in the order they came");
     // With it goes a journal that came too late for the loop, as soon as its thread has made it.
     drop(scribe.done);
     let deadline = Instant::now() + PATIENCE;
@@ -194,7 +199,7 @@ fn when_the_log_is_behind_entries_wait() {
     scribe.until(600);
     assert_eq!(scribe.recorded(), (0..600).collect::<Vec<_>>());
     scribe.scribe.finish().unwrap();
-    assert_eq!(head(&db).seq, 600);
+    assert_eq!(calls(&db).len(), 600);
 }
 
 #[test]
@@ -214,7 +219,7 @@ fn a_journal_that_has_grown_is_replaced_and_removed() {
     assert!(sizes.len() <= 4, "two files at most, each with its write-ahead log: {sizes:?}");
     assert!(sizes.iter().all(|size| *size < 5 << 20), "what is written is not 10 MiB: {sizes:?}");
     scribe.scribe.finish().unwrap();
-    assert_eq!((head(&db).seq, left(&db)), (600, 0));
+    assert_eq!((calls(&db).len(), left(&db)), (600, 0));
     let log = rusqlite::Connection::open(&db).unwrap();
     let writers: i64 = log.query_row("SELECT count(DISTINCT writer) FROM record", [], |row| row.get(0)).unwrap();
     assert!(writers > 1, "{writers}");
@@ -250,7 +255,7 @@ fn a_fold_that_fails_stops_forwarding_until_one_works() {
     let acks = scribe.until(4);
     assert!(matches!(acks[3], Ack::Recorded(_)), "{acks:?}");
     scribe.scribe.finish().unwrap();
-    assert_eq!(tickets(&db), ["filesystem-1", "filesystem-4"]);
+    assert_eq!(calls(&db), ["filesystem-1", "filesystem-4"]);
     assert_eq!(left(&db), 0);
 }
 

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use mcp_approve::audit::store::Store;
 use serde_json::{Value, json};
 
 use super::{Home, Run};
@@ -206,4 +207,24 @@ fn a_wrapper_with_another_home_policy_or_log_is_a_finding() {
         let (code, said) = home.hosts_of(&["--strict"]);
         assert!(code == 1 && said.len() == 1 && said[0].1.contains(says), "{options:?}: {said:?}");
     }
+}
+
+/// Whoever can write the configuration can have wrappers write elsewhere for a while.
+#[test]
+fn the_log_that_the_configuration_names_is_checked_beside_the_usual_one() {
+    let home = Home::new();
+    let [usual, other] = ["state/audit.db", "elsewhere/audit.db"].map(|name| home.path(name));
+    let begin = |log: &std::path::Path| drop(Store::open(log, [7; 16]).unwrap());
+    let logs = || {
+        let rows: Vec<Value> = serde_json::from_str(&home.doctor(&["--json"]).out).unwrap();
+        let of_log = rows.into_iter().filter(|row| row["about"] == "audit log");
+        of_log.map(|row| row["what"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    begin(&usual);
+    assert!(matches!(&logs()[..], [one] if one.contains("state/audit.db")), "{:?}", logs());
+    home.write("config/config.toml", &format!("audit-db = {other:?}\n"));
+    begin(&other);
+    let said = logs();
+    assert!(said[0].contains("elsewhere/audit.db"), "{said:?}");
+    assert!(said[1].contains("state/audit.db is a log too, and is not written") && said.len() == 3, "{said:?}");
 }

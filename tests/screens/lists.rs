@@ -64,7 +64,7 @@ fn the_log() {
             Page { id, from: Edge::Newest, lines, searched: 120, newest: 1_204_000, progress: Progress::Searching };
         desk.send(Msg::Found(Finding::Page(page)));
         desk.press(Key::Enter);
-        desk.send(Msg::Found(Finding::Verified(Checked { holds: 400, until: None, broken: None, lost: false })));
+        desk.send(Msg::Found(Finding::Verified(Checked { holds: 400, until: None, wrong: None })));
     });
 }
 

@@ -24,8 +24,8 @@ use super::frames::Room;
 use super::open::{Fault, connect};
 use super::state::number;
 use crate::audit::body::{JournalPart, write_body};
-use crate::audit::chain::{Head, Writer};
-use crate::audit::place::{self, Held, Identity, StoreError};
+use crate::audit::chain::{Head, Writer, name_of};
+use crate::audit::place::{self, Held, StoreError};
 use crate::audit::record::{Entry, Receipt};
 use crate::audit::redact::Redactor;
 
@@ -230,8 +230,7 @@ fn make(path: &Path) -> Result<Connection, Fault> {
 
 /// Where the journal of a writer lies.
 pub(super) fn path_of(folder: &Path, writer: &Writer) -> PathBuf {
-    let name: String = writer.iter().map(|byte| format!("{byte:02x}")).collect();
-    folder.join(name + ".db")
+    folder.join(name_of(writer) + ".db")
 }
 
 /// What the database of a journal is called while it is removed, since the log has all of it.
@@ -271,7 +270,6 @@ pub(super) fn finish_removals(folder: &Path) {
 #[derive(Debug)]
 pub struct JournalFile {
     pub(super) path: PathBuf,
-    identity: Option<Identity>,
     /// The database. Open for as long as SQLite has it open: to close it sooner would give up SQLite's lock (fcntl(2)).
     db: File,
     pub(super) wal: File,
@@ -285,13 +283,13 @@ impl JournalFile {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let wal = File::options().read(true).append(true).open(place::beside(path, "-wal"))?;
         let db = File::open(path)?;
-        let (path, identity) = (path.to_path_buf(), place::identity(path));
-        Ok(Self { path, identity, db, wal, rooted: AtomicBool::new(false), has_failed: AtomicBool::new(false) })
+        let path = path.to_path_buf();
+        Ok(Self { path, db, wal, rooted: AtomicBool::new(false), has_failed: AtomicBool::new(false) })
     }
 
-    /// Whether the path still names this file: otherwise no one would find it after our death.
+    /// Whether the paths still name these files: otherwise no one would find the entries after our death.
     pub fn is_in_place(&self) -> bool {
-        self.identity.is_some() && place::identity(&self.path) == self.identity
+        place::is_named(&self.db, &self.path) && place::is_named(&self.wal, &place::beside(&self.path, "-wal"))
     }
 
     /// Syncs the database, its name and that of its folder once: a sync of entries is then one of the write-ahead log alone.

@@ -17,9 +17,9 @@ use rustix::time::{ClockId, clock_gettime};
 use super::frames::{self, Frames};
 use super::journal::{APPLICATION, VERSIONS, finish_removals, is_removed, path_of, remove};
 use super::open::{Fault, connect, folder_of, row_of};
-use super::state::{State, head};
+use super::state::{Running, State, head};
 use crate::audit::body::{JournalPart, write_body};
-use crate::audit::chain::{Writer, follow_commit, lines};
+use crate::audit::chain::{self, Writer, follow_commit, lines};
 use crate::audit::place::{self, Held, Lock, StoreError};
 use crate::audit::record::{Entry, Kind};
 use crate::audit::redact::Redactor;
@@ -168,9 +168,11 @@ fn is_broken(fault: &Fault) -> bool {
 }
 
 fn fold_all(state: &mut State, held: &Held, dead: Vec<Dead>) -> Result<Vec<Left>, StoreError> {
+    let folded = dead.into_iter().map(|dead| Ok((fold(state, held, &dead)?, dead)));
+    // All of them first: one may name the next, which alone ends the session.
+    let folded = folded.collect::<Result<Vec<_>, StoreError>>()?;
     let mut left = Vec::new();
-    for dead in dead {
-        let folded = fold(state, held, &dead)?;
+    for (folded, dead) in folded {
         if !matches!(folded, Folded::Unknown { .. }) {
             end_session(state, held, &dead)?;
         }
@@ -208,6 +210,11 @@ fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreErro
     let mut part = JournalPart::new(dead.writer, 1);
     let (mut refused, mut last) = (Ok(()), 0);
     let upto = state.upto(&dead.writer)?;
+    let incomplete = |why: &str| Folded::UpTo { damage: Damage::Incomplete, why: why.to_owned() };
+    if upto == 0 && state.unended(&dead.writer)?.is_some() && state.names_session(&dead.writer)? {
+        // How far it is in the log was forgotten, because it was gone.
+        return Ok(incomplete("it was removed and put back"));
+    }
     let mut visit = |n: u64, body: &str| {
         last = n;
         if part.bytes() == 0 {
@@ -235,18 +242,21 @@ fn fold(state: &mut State, held: &Held, dead: &Dead) -> Result<Folded, StoreErro
     // Journals of earlier versions were emptied and used again.
     let keeps_all = state.names_session(&dead.writer)?;
     let wal = place::beside(&dead.path, "-wal");
-    let incomplete = |why: &str| Folded::UpTo { damage: Damage::Incomplete, why: why.to_owned() };
+    let session = state.unended(&dead.writer)?;
     Ok(match read {
-        Ok(None) => match frames::look(&wal) {
+        Ok(content @ (Content::Sound | Content::Unfinished)) => match frames::look(&wal) {
             Ok(Frames::HideCommits) => incomplete("entries are behind a place that SQLite cannot read"),
             // The power was lost before the disk had the rest: no process removed it.
-            Ok(_) if is_from_before_start(&dead.path) => Folded::All,
+            Ok(_) if session.as_ref().is_some_and(is_from_before_start) => Folded::All,
             Ok(_) if keeps_all && last < upto => incomplete("it has fewer entries than the log has of it"),
+            Ok(_) if content == Content::Unfinished && session.is_some_and(|one| one.journal == Some(dead.writer)) => {
+                incomplete("it is empty, and the log names it")
+            }
             Ok(Frames::CutOff) if keeps_all => incomplete("its end was cut off"),
             Ok(Frames::CutOff | Frames::Whole) => Folded::All,
             Err(error) => Folded::Unknown { why: place::failed(&wal, &error).to_string() },
         },
-        Ok(Some(why)) => Folded::UpTo { damage: Damage::Changed, why },
+        Ok(Content::Changed(why)) => Folded::UpTo { damage: Damage::Changed, why },
         Err(fault) if is_broken(&fault) => unread(&fault),
         Err(fault) => Folded::Unknown { why: fault.of(&dead.path).to_string() },
     })
@@ -266,14 +276,24 @@ fn is_incomplete(path: &Path) -> bool {
     bytes.starts_with(MAGIC) && (bytes.len() < page * pages || bytes.chunks(page).any(is_zero))
 }
 
-/// Shows entries while they carry the right link and `visit` returns true; returns what is wrong with the next one.
-fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Option<String>, Fault> {
+/// What a journal is that SQLite can read.
+#[derive(PartialEq, Eq)]
+enum Content {
+    Sound,
+    /// It was not finished when its wrapper died.
+    Unfinished,
+    /// What is wrong with the entry after those that were shown.
+    Changed(String),
+}
+
+/// Shows entries while they carry the right link and `visit` returns true.
+fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) -> Result<Content, Fault> {
     let number = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     match (number("PRAGMA application_id")?, number("PRAGMA user_version")?) {
         (0, 0) if number("SELECT count(*) FROM sqlite_schema")? == 0 => {
-            // The journal was not finished when its wrapper died; room for entries is only made once it is.
+            // Room for entries is only made once it is finished.
             return match size(&place::beside(&dead.path, "-wal")) < frames::AHEAD {
-                true => Ok(None),
+                true => Ok(Content::Unfinished),
                 false => Err(Fault::Shape("its database was replaced by an empty one")),
             };
         }
@@ -290,33 +310,29 @@ fn read(db: &Connection, dead: &Dead, visit: &mut dyn FnMut(u64, &str) -> bool) 
         let first = head.seq + 1;
         head = match follow_commit(head, &row) {
             Ok(head) => head,
-            Err(found) => return Ok(Some(found.to_string())),
+            Err(found) => return Ok(Content::Changed(found.to_string())),
         };
         for (n, body) in (first..).zip(lines(row.body)) {
             let Ok(body) = std::str::from_utf8(body) else {
-                return Ok(Some("an entry is not a text".to_owned()));
+                return Ok(Content::Changed("an entry is not a text".to_owned()));
             };
             if !visit(n, body) {
-                return Ok(None);
+                return Ok(Content::Sound);
             }
         }
     }
-    Ok(None)
+    Ok(Content::Sound)
 }
 
-/// Appends that the session of a journal has ended, unless the log says so already, or another journal of it is there.
+/// Appends that the session of a journal has ended, if it is the one that the log names last: any other can be put beside the log.
 fn end_session(state: &mut State, held: &Held, dead: &Dead) -> Result<(), StoreError> {
-    let is_another = |(path, writer): &(PathBuf, Writer)| *path != dead.path && writer[..8] == dead.writer[..8];
-    let folder = dead.path.parent().unwrap_or(Path::new("."));
-    if journals(folder)?.iter().any(is_another) {
-        return Ok(());
-    }
-    let Some((server, session)) = state.unended(&dead.writer)? else { return Ok(()) };
-    let how = match is_from_before_start(&dead.path) {
+    let Some(running) = state.unended(&dead.writer)? else { return Ok(()) };
+    let how = match is_from_before_start(&running) {
         true => "the machine was started again; records of its last moment may be missing",
-        false => "the wrapper was killed",
+        false if running.journal == Some(dead.writer) => "the wrapper was killed",
+        false => return Ok(()),
     };
-    let entry = Entry::new(changed_at(&dead.path), Kind::ServerEnd, &server.into(), &session.into());
+    let entry = Entry::new(changed_at(&dead.path), Kind::ServerEnd, &running.server.into(), &running.session.into());
     append(state, held, dead, &entry.with("how", how).with("killed", true))
 }
 
@@ -336,22 +352,18 @@ fn append(state: &mut State, held: &Held, dead: &Dead, entry: &Entry) -> Result<
     state.append(held, &part).map(drop)
 }
 
-/// When a journal was last changed, since 1970, UTC.
-fn last_change(path: &Path) -> Duration {
+/// When a journal was last changed, in milliseconds since 1970, UTC.
+fn changed_at(path: &Path) -> i64 {
     let changed = |suffix: &&str| fs::metadata(place::beside(path, suffix)).ok()?.modified().ok();
     let changed = ["-wal", ""].iter().filter_map(changed).max();
-    changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default()
+    let changed = changed.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    i64::try_from(changed.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The same in milliseconds.
-fn changed_at(path: &Path) -> i64 {
-    i64::try_from(last_change(path).as_millis()).unwrap_or(i64::MAX)
-}
-
-/// Whether the machine was started after a journal was last changed.
-fn is_from_before_start(path: &Path) -> bool {
+/// Whether the machine was started after a session began, by its record: anyone can set the time of a file.
+fn is_from_before_start(running: &Running) -> bool {
     let (now, since_start) = (clock_gettime(ClockId::Realtime).tv_sec, clock_gettime(SINCE_START).tv_sec);
-    last_change(path).as_secs().cast_signed() < now - since_start
+    running.began.is_some_and(|began| began / 1000 < now - since_start)
 }
 
 #[cfg(target_os = "linux")]
@@ -388,10 +400,7 @@ pub(super) fn journals(folder: &Path) -> Result<Vec<(PathBuf, Writer)>, StoreErr
 }
 
 fn writer_of(path: &Path) -> Option<Writer> {
-    let name = path.file_name()?.to_str()?.strip_suffix(".db")?;
-    let digits = |at: usize| u8::from_str_radix(name.get(at * 2..at * 2 + 2)?, 16).ok();
-    let writer: Option<Vec<u8>> = (0..16).map(digits).collect();
-    writer?.try_into().ok().filter(|_| name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    chain::named(path.file_name()?.to_str()?.strip_suffix(".db")?)
 }
 
 fn aside(folder: &Path) -> Vec<Left> {

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, config::DbConfig, params};
 
 use super::frames::Room;
-use super::open::{Fault, PAGE, connect, set_up};
+use super::open::{Fault, PAGE, connect, row_of, set_up};
 use crate::audit::agreed;
 use crate::audit::body::JournalPart;
 use crate::audit::chain::{Head, Writer, is_of};
 use crate::audit::fields::{Fields, SessionTurn, looked_up_by, session_turn};
+use crate::audit::kept_texts;
 use crate::audit::place::{self, Held, StoreError};
 use crate::wire::digest::Digest;
 
@@ -34,6 +35,16 @@ pub(super) struct State {
     /// About how many bytes the write-ahead log holds.
     pub(super) backlog: u64,
     room: Room,
+}
+
+/// A session that has not ended, as the log has it.
+pub(super) struct Running {
+    pub server: String,
+    pub session: String,
+    /// The journal that it writes: the one of its start, or that was named since.
+    pub journal: Option<Writer>,
+    /// Milliseconds since 1970, UTC.
+    pub began: Option<i64>,
 }
 
 impl State {
@@ -69,22 +80,27 @@ impl State {
         Err(StoreError::Lost { path: self.path.clone(), why })
     }
 
-    /// Server and session of a session's journal, if the log has its start and not its end.
-    pub(super) fn unended(&self, journal: &Writer) -> Result<Option<(String, String)>, StoreError> {
-        let read = || -> Result<Option<(String, String)>, Fault> {
-            let sql = "SELECT body FROM record WHERE substr(writer, 1, 8) = substr(?1, 1, 8) ORDER BY seq DESC";
+    /// The session of a journal, if the log has its start and not its end.
+    pub(super) fn unended(&self, journal: &Writer) -> Result<Option<Running>, StoreError> {
+        let read = || -> Result<Option<Running>, Fault> {
+            let sql = "SELECT body, writer FROM record WHERE substr(writer, 1, 8) = substr(?1, 1, 8) ORDER BY seq DESC";
             let mut found = self.db.prepare(sql)?;
             let mut rows = found.query([journal])?;
             while let Some(row) = rows.next()? {
                 let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
-                match session_turn(body) {
+                let turn = match session_turn(body) {
                     Some(SessionTurn::End | SessionTurn::Lost) => break,
-                    Some(SessionTurn::Start) => {
-                        let fields = Fields::of(body).filter(|fields| is_of(journal, &fields.session));
-                        return Ok(fields.map(|fields| (fields.server.into_owned(), fields.session.into_owned())));
-                    }
-                    None => {}
-                }
+                    Some(turn) => turn,
+                    None => continue,
+                };
+                let Some(fields) = Fields::of(body).filter(|fields| is_of(journal, &fields.session)) else { break };
+                let journal = match turn {
+                    SessionTurn::GoesOn => fields.next_journal(),
+                    _ => row.get(1).ok(),
+                };
+                let began = fields.millis();
+                let (server, session) = (fields.server.into_owned(), fields.session.into_owned());
+                return Ok(Some(Running { server, session, journal, began }));
             }
             Ok(None)
         };
@@ -99,9 +115,15 @@ impl State {
         Ok(Fields::of(body.as_bytes()).is_some_and(|fields| is_of(journal, &fields.session)))
     }
 
-    /// The latest record that is looked up by this digest.
-    pub(super) fn looked_up(&self, digest: &Digest) -> Result<Option<u64>, StoreError> {
-        looked_up(&self.db, digest).map_err(|fault| fault.of(&self.path))
+    /// Whether the log keeps the text of this digest. What finds it is no part of the chain, so its record is read.
+    pub(super) fn has_text(&self, digest: &Digest) -> Result<bool, StoreError> {
+        let has = || -> Result<bool, Fault> {
+            let Some(seq) = looked_up(&self.db, digest)? else { return Ok(false) };
+            let mut one = self.db.prepare_cached("SELECT seq, writer, body, link FROM record WHERE seq = ?1")?;
+            let kept = one.query_row([number(seq)?], |row| Ok(kept_texts::read(&row_of(row)?))).optional()?.flatten();
+            Ok(kept.is_some_and(|kept| kept.digest == *digest && kept.state != kept_texts::State::Other))
+        };
+        has().map_err(|fault| fault.of(&self.path))
     }
 
     /// Up to which entry a journal is in the log.

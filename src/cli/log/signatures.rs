@@ -25,6 +25,8 @@ pub(super) struct Signatures {
     pub bad: Vec<(i64, String)>,
     /// The records of what was removed that nobody signed.
     pub unsigned: Vec<i64>,
+    /// The links up to which somebody signed that records may go.
+    pub removals: Vec<Digest>,
 }
 
 /// The parts of a record that its signatures need.
@@ -94,7 +96,10 @@ pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -
                 _ => no_change(kept, body, &signers),
             };
             match why {
-                None => found.good += 1,
+                None => {
+                    found.good += 1;
+                    found.removals.extend(body.detail.stretches.last().map(|one| one.head));
+                }
                 Some(why) => found.bad.push((row.seq, why)),
             }
         }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::audit::store::noted::{self, Noted};
 use crate::audit::store::{Damage, Left};
 use crate::audit::verified::{self, Anchor, SessionStart, Unended, Verified};
-use crate::audit::{Reader, StoreError, chain::Break, kept_texts::Found, removed::Removed};
+use crate::audit::{Reader, chain::Break, index, kept_texts::Found, removed::Removed};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::{named, signatures};
 use crate::cli::look::{Look, json_object, shown, visible};
@@ -46,6 +46,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
                 verified::verify(&reader, options.expect_head, tell)
             })?;
             let lost = verified::is_lost(&noted, verified.last(), &reader)?;
+            index::remove(db);
             (verified, lost, reader.left().to_vec())
         }
         None if noted == Noted::Nothing => return Err(Error::NoLog(db.to_path_buf())),
@@ -56,21 +57,27 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     };
     let (seq, link) = (verified.head.seq, verified.head.link);
     let removed = verified.removed.as_ref().map_or(0, Removed::count);
-    let signatures_hold = signed.as_ref().is_none_or(|signed| signed.bad.is_empty());
-    let is_true = verified.untrue.is_empty() && verified.texts.other.is_empty();
-    let finding = match (&verified.broken, verified.anchor) {
-        (None, Anchor::NotAsked | Anchor::Found { .. })
-            if !lost && damage(&left).is_none() && verified.unended.lost.is_empty() && signatures_hold && is_true =>
-        {
-            ExitCode::SUCCESS
-        }
-        (Some(_), _) | (None, Anchor::NotAsked | Anchor::Found { .. } | Anchor::Missing) => ExitCode::FAILURE,
+    // Who gives a list of signers asks whether they stand behind all of it. Whether the policy wanted this signed the log cannot
+    // prove, since whoever writes it can write that too.
+    let unsigned = verified.removed.as_ref().map(|one| one.seq);
+    let unsigned = unsigned.filter(|seq| signed.as_ref().is_some_and(|signed| signed.unsigned.contains(seq)));
+    let signatures_hold = unsigned.is_none() && signed.as_ref().is_none_or(|signed| signed.bad.is_empty());
+    let is_signed = |link: &Digest| signed.as_ref().is_some_and(|signed| signed.removals.contains(link));
+    let is_anchored = match verified.anchor {
+        Anchor::NotAsked | Anchor::Found { .. } => true,
+        Anchor::Claimed { .. } => options.expect_head.as_ref().is_some_and(is_signed),
+        Anchor::Missing => false,
     };
+    let is_true = verified.untrue.is_empty() && verified.texts.other.is_empty();
+    let is_whole = verified.broken.is_none() && !lost && verified.unended.lost.is_empty();
+    let is_whole = is_whole && verified.damage(&left).is_none();
+    let holds = is_whole && is_true && is_anchored && signatures_hold;
+    let finding = if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     if options.json {
         let bad = |(seq, what): &(i64, String)| json!({ "seq": seq, "what": what });
         let broken = |broken: &Break| json!({ "seq": broken.seq(), "what": broken.to_string() });
         let report = json!({
-            "holds": finding == ExitCode::SUCCESS,
+            "holds": holds,
             "records": seq.saturating_sub(removed),
             "head": { "seq": seq, "link": link },
             "broken": verified.broken.as_ref().map(broken),
@@ -78,6 +85,7 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             "anchor": match verified.anchor {
                 Anchor::NotAsked => Value::Null,
                 Anchor::Found { seq } => json!({ "found": true, "seq": seq }),
+                Anchor::Claimed { seq } => json!({ "found": is_anchored, "seq": seq, "removed": true }),
                 Anchor::Missing => json!({ "found": false, "seq": null }),
             },
             "noted": match &noted {
@@ -141,7 +149,8 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
             writeln!(out, "THE SIGNATURE IN RECORD {seq} DOES NOT HOLD: {}.", visible(why))?;
         }
         for seq in &signed.unsigned {
-            writeln!(out, "Record {seq}, which says what was removed, is not signed.")?;
+            let ends = if unsigned == Some(*seq) { ": so whoever can write the log can have written it" } else { "" };
+            writeln!(out, "Record {seq}, which says what was removed, is not signed{ends}.")?;
         }
     }
     tell_removed(&verified, out)?;
@@ -151,8 +160,19 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     tell_unended(&verified.unended, look, out)?;
     match (verified.anchor, options.expect_head) {
         (Anchor::Found { seq: anchor }, _) => {
-            writeln!(out, "The expected head is record {anchor}: nothing up to it was removed.")?;
+            let first = removed + 1;
+            let of = if removed > 0 { format!("from record {first} ") } else { String::new() };
+            writeln!(out, "The expected head is record {anchor}: nothing {of}up to it was removed.")?;
         }
+        (Anchor::Claimed { seq }, _) if is_anchored => writeln!(
+            out,
+            "The expected head is record {seq}, up to which records were removed, and a signature says that they may go."
+        )?,
+        (Anchor::Claimed { seq }, _) => writeln!(
+            out,
+            "THE EXPECTED HEAD CANNOT BE CHECKED: the log says that it is record {seq}, and that records up to it were \
+             removed.\nNo signature that was checked here says so, and whoever can write the log can write that."
+        )?,
         (Anchor::Missing, Some(expected)) => writeln!(
             out,
             "THE EXPECTED HEAD IS MISSING: no intact record has the link\n  {expected}\n\
@@ -172,38 +192,11 @@ pub(super) fn verify(options: &VerifyOptions, db: &Path, look: Look<'_>, out: &m
     Ok(finding)
 }
 
-/// The worst that happened to entries that are kept aside; `None` where none are.
-fn damage(left: &[Left]) -> Option<Damage> {
-    let damages = left.iter().filter_map(|one| match one {
-        Left::Aside { damage, .. } => Some(*damage),
-        Left::Unfolded { .. } => None,
-    });
-    damages.min_by_key(|damage| *damage != Damage::Changed)
-}
-
-/// What is wrong with a wholly verified log, in one sentence; `noted` was read before the log was.
-pub(in crate::cli) fn wrong(verified: &Verified, noted: &Noted, reader: &Reader) -> Result<Option<String>, StoreError> {
-    Ok(if let Some(broken) = &verified.broken {
-        Some(format!("the chain is broken: {broken}"))
-    } else if verified::is_lost(noted, verified.last(), reader)? {
-        Some("records are missing: the noted head is not in the log, or cannot be read".to_owned())
-    } else if let Some(first) = verified.unended.lost.first() {
-        let sessions = counted(verified.unended.lost.len() as u64, "session");
-        Some(format!("the last records of {sessions} are missing, first of {}", visible(&first.server)))
-    } else if let Some((seq, why)) = verified.untrue.first() {
-        Some(format!("record {seq} is not true: {why}"))
-    } else if let Some(seq) = verified.texts.other.first() {
-        Some(format!("the text in record {seq} is not the one that its digest names"))
-    } else {
-        damage(reader.left()).map(|damage| damage.to_string())
-    })
-}
-
 /// What a command wrote of a log is an error where the log does not hold.
 pub(super) fn vouch(what: &str, verified: &Verified, noted: &Noted, reader: &Reader) -> Exit {
-    let Some(why) = wrong(verified, noted, reader)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(why) = verified.wrong(noted, reader)? else { return Ok(ExitCode::SUCCESS) };
     let hint = "`mcp-approve log verify` says more of what was changed, removed or cut off".to_owned();
-    Err(Error::Untrue { what: format!("{what} may be untrue: {why}"), hint })
+    Err(Error::Untrue { what: format!("{what} may be untrue: {}", visible(&why)), hint })
 }
 
 fn tell_noted(noted: &Noted, lost: bool, records: u64, place: &Path, out: &mut dyn Write) -> io::Result<()> {
@@ -239,7 +232,8 @@ fn left_json(left: &Left) -> Value {
 }
 
 fn session_json(start: &SessionStart) -> Value {
-    json!({ "session": start.session, "server": start.server, "seq": start.seq, "time": start.time })
+    let fault = start.fault.as_ref().map(|fault| &fault.what);
+    json!({ "session": start.session, "server": start.server, "seq": start.seq, "time": start.time, "fault": fault })
 }
 
 fn tell_removed(verified: &Verified, out: &mut dyn Write) -> io::Result<()> {
@@ -287,20 +281,30 @@ fn tell_unended(unended: &Unended, look: Look<'_>, out: &mut dyn Write) -> io::R
         writeln!(out, "Not checked: {sessions} no end, which was not recorded then when a wrapper was killed.")?;
     }
     for start in &unended.acknowledged {
-        let (server, time) = (visible(&start.server), visible(&start.time));
-        writeln!(
-            out,
-            "Acknowledged: the last records of {server}, which began in record {}, {time}, are missing.",
-            start.seq
-        )?;
+        let (server, time, seq) = (visible(&start.server), visible(&start.time), start.seq);
+        match &start.fault {
+            Some(fault) => writeln!(out, "Acknowledged: {}, as record {seq}, {time}, says.", visible(&fault.what))?,
+            None => writeln!(
+                out,
+                "Acknowledged: the last records of {server}, which began in record {seq}, {time}, are missing."
+            )?,
+        }
     }
-    if unended.lost.is_empty() {
+    let acknowledge = look.hint("`mcp-approve log acknowledge RECORD --reason TEXT`");
+    let (faults, lost): (Vec<_>, Vec<_>) = unended.lost.iter().partition(|start| start.fault.is_some());
+    for fault in faults.iter().take(NAMED) {
+        let what = visible(fault.fault.as_ref().map_or("", |fault| &fault.what));
+        writeln!(out, "ENTRIES ARE MISSING, as record {} says, {}: {what}.", fault.seq, visible(&fault.time))?;
+    }
+    if !faults.is_empty() {
+        writeln!(out, "Once you know why: {acknowledge}")?;
+    }
+    if lost.is_empty() {
         return Ok(());
     }
-    let sessions = counted(unended.lost.len() as u64, "session began and has|sessions began and have");
+    let sessions = counted(lost.len() as u64, "session began and has|sessions began and have");
     writeln!(out, "RECORDS ARE MISSING: {sessions} no end, and no journal:")?;
-    let acknowledge = look.hint("`mcp-approve log acknowledge RECORD --reason TEXT`");
-    for start in unended.lost.iter().take(NAMED) {
+    for start in lost.iter().take(NAMED) {
         let (server, session) = (visible(&start.server), visible(&start.session));
         writeln!(out, "  record {}, {}: {server}, session {session}", start.seq, visible(&start.time))?;
     }

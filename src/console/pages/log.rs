@@ -67,10 +67,9 @@ pub(super) fn foot(model: &Model, width: usize) -> Row {
         None => Row::default(),
     };
     match &model.log.checked {
-        Some(checked) => match (&checked.broken, checked.until) {
-            (Some(broken), _) => row.push(Tone::Danger, format!("  THE CHAIN IS BROKEN: {broken}")),
-            (None, _) if checked.lost => {
-                row.push(Tone::Danger, model.hint("  RECORDS ARE MISSING: mcp-approve log verify"));
+        Some(checked) => match (&checked.wrong, checked.until) {
+            (Some(wrong), _) => {
+                row.push(Tone::Danger, format!("  {wrong}{}", model.hint(": mcp-approve log verify")));
             }
             (None, Some(until)) => {
                 let (holds, until) = (grouped(checked.holds), grouped(until));
