@@ -208,7 +208,8 @@ fn f10_what_takes_too_much_work_to_judge_asks_whatever_a_rule_says() {
         assert!(hazards(&world, "files-1").contains(&HazardKind::UnusableSchema));
         let many = format!(r#"{{"x":[{}1]}}"#, "1,".repeat(10_000));
         assert_eq!(world.call("2", "get_it", &many), [Did::Ask("files-2".into())]);
-        assert_eq!(hazards(&world, "files-2"), [HazardKind::UnreadArguments]);
+        // The tool came with an announced change, which is a hazard of its own.
+        assert!(hazards(&world, "files-2").contains(&HazardKind::UnreadArguments));
         assert_eq!(
             world.call("3", "get_it", &format!(r#"{{"{}":1}}"#, "k".repeat(5_000))),
             [Did::Ask("files-3".into())]
