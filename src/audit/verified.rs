@@ -133,6 +133,8 @@ impl OpenSessions {
         })?;
         // One that was made meanwhile is named in what was read since.
         journals.extend(reader.journals()?);
+        // No wrapper holds one that could not be read.
+        journals.retain(|journal| reader.left().iter().all(|left| left.unfolded() != Some(*journal)));
         let mut unended = Unended::default();
         for start in self.0.into_values().chain(self.1) {
             match start.journal {

@@ -358,7 +358,7 @@ fn open(db: &Path) {
 #[test]
 fn nothing_that_is_put_in_the_place_of_a_loss_hides_it() {
     type Forgery = (&'static str, &'static [i64], fn(&Killed));
-    let rows: [Forgery; 12] = [
+    let rows: [Forgery; 13] = [
         ("an empty file of the session", &[3], |it| {
             it.remove(0);
             File::create(it.unnamed()).unwrap();
@@ -376,6 +376,10 @@ fn nothing_that_is_put_in_the_place_of_a_loss_hides_it() {
             it.remove(0);
             open(&it.db);
             it.empty(&it.journals[0]);
+        }),
+        ("a folder in its place", &[3], |it| {
+            it.remove(0);
+            fs::create_dir(&it.journals[0]).unwrap();
         }),
         ("the journal before, which named it", &[3, 3], |it| it.remove(1)),
         ("an empty file in the place of the second journal", &[3, 3], |it| {

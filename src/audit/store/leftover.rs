@@ -40,6 +40,16 @@ pub enum Left {
     Unfolded { path: PathBuf, why: String },
 }
 
+impl Left {
+    /// The journal that could not be folded.
+    pub fn unfolded(&self) -> Option<Writer> {
+        match self {
+            Self::Aside { .. } => None,
+            Self::Unfolded { path, .. } => writer_of(path),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Damage {
     #[error("entries of a wrapper that ended were changed before they reached the log")]
