@@ -214,7 +214,7 @@ fn f10_what_takes_too_much_work_to_judge_asks_whatever_a_rule_says() {
             world.call("3", "get_it", &format!(r#"{{"{}":1}}"#, "k".repeat(5_000))),
             [Did::Ask("files-3".into())]
         );
-        assert_eq!(hazards(&world, "files-3"), [HazardKind::UnreadArguments]);
+        assert!(hazards(&world, "files-3").contains(&HazardKind::UnreadArguments));
         world.finish();
     }
     // A definition that is not read is known by its name alone.
