@@ -56,7 +56,7 @@ impl Out {
         // What readers may take differently has its digest alone.
         let message = str::from_utf8(line.content()).ok().filter(|text| text.len() <= EVENT).and_then(json::value);
         let params = message.as_ref().and_then(|message| message.get("params"));
-        let about = params.and_then(request::event).map(|about| hidden(&about).chars().take(ABOUT).collect::<String>());
+        let about = params.and_then(request::event).map(|about| hidden(about).chars().take(ABOUT).collect::<String>());
         if is_recorded {
             let mut entry = self.entry(Kind::Event);
             (entry.tool, entry.target) = (Some(method.into()), about.as_deref().map(Arc::from));
