@@ -63,8 +63,6 @@ pub struct JournalFault {
     pub journal: String,
 }
 
-impl SessionStart {}
-
 /// The sessions that have no end in the records that were read, and the faults that name a journal.
 #[derive(Clone, Debug, Default)]
 pub struct OpenSessions(BTreeMap<String, SessionStart>, Vec<SessionStart>);

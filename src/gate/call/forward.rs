@@ -15,7 +15,7 @@ use crate::gate::server::flight::{Flight, Flights, Wanted};
 use crate::gate::waiting::{Waiting, answer::end_task, tasks::Progress};
 use crate::policy::{Decision, Recent};
 use crate::signing::verdict::Consent;
-use crate::wire::{Call, Id, Line, Meta, Origin, rename};
+use crate::wire::{Call, Digest, Id, Line, Meta, Origin, rename};
 
 pub(super) fn count_rates(held: &Held, judged: &Judged, recent: &mut Recent, out: &Out) {
     let (server, now) = (&out.heading.server, out.now.wall);
@@ -117,7 +117,7 @@ pub(super) fn send(
         described: judged.described,
         meta: Meta { span: None, ..call.meta().clone() },
         opened: held.wait.opened,
-        responses: call.input_responses_text().map(str::to_owned),
+        responses: call.input_responses_text().map(|text| Digest::of(text.as_bytes())),
         reached: 0,
         modern: call.is_modern(),
         wanted: Wanted::Yes,

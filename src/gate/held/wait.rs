@@ -36,8 +36,8 @@ pub struct HostWait {
     pub task: Option<Arc<str>>,
     /// What every later request must repeat, if the operator has edited the call since.
     pub repeated: Option<Digest>,
-    /// The answers to the server's questions that the first request brought, where the call is not held any more.
-    pub responses: Option<String>,
+    /// The digest of the answers to the server's questions that the first request brought, where the call is not held any more.
+    pub responses: Option<Digest>,
 }
 
 impl HostWait {

@@ -42,8 +42,8 @@ pub struct Flight {
     pub task: Option<Arc<str>>,
     /// Since when the open request waits (monotonic microseconds).
     pub opened: u64,
-    /// The answers to the server's questions that the host sent with it.
-    pub responses: Option<String>,
+    /// The digest of the answers to the server's questions that the host sent with it.
+    pub responses: Option<Digest>,
     /// The furthest progress that the host was told of, where it is followed.
     pub reached: u32,
     /// Its progress token, and what is added to the server's progress: its host got heartbeats in whole numbers.

@@ -14,7 +14,7 @@ use crate::gate::state::{Host, span};
 use crate::gate::waiting::Waiting;
 use crate::gate::waiting::given::{Owed, Return, ShownForm};
 use crate::gate::waiting::question::{self, FormAnswer, NextForm, record_ineffective_answer};
-use crate::wire::{Call, Line, Origin, rename, reply};
+use crate::wire::{Call, Digest, Line, Origin, rename, reply};
 
 /// How long one request of a call is held at most; `None`: as long as the operator takes.
 fn held_per_request(waiting: &Waiting, host: &Host, call: &Call, has_token: bool) -> Option<u64> {
@@ -79,7 +79,7 @@ pub(in crate::gate) fn end_request(
         owed: Owed::Wait(number),
         form,
         repeated: *held.wait.repeated.get_or_insert_with(|| held.call.repeated()),
-        responses: held.wait.responses.clone().or_else(|| held.call.input_responses_text().map(str::to_owned)),
+        responses: held.wait.responses.or_else(|| Some(Digest::of(held.call.input_responses_text()?.as_bytes()))),
         client: held.call.meta().client.clone(),
     };
     waiting.returns.give(state, until, given);

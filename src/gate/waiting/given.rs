@@ -96,7 +96,7 @@ pub struct Return {
     pub form: Option<ShownForm>,
     /// What the request must repeat, and what it may.
     pub repeated: Digest,
-    pub responses: Option<String>,
+    pub responses: Option<Digest>,
     /// Who asks, as the first request said.
     pub client: Option<(String, String)>,
 }
@@ -119,7 +119,9 @@ impl Return {
         call.is_modern()
             && call.repeated() == self.repeated
             && call.meta().client == self.client
-            && (self.form.is_some() || responses == self.responses.as_deref() || responses.is_none_or(is_nothing))
+            && (self.form.is_some()
+                || responses.map(|text| Digest::of(text.as_bytes())) == self.responses
+                || responses.is_none_or(is_nothing))
     }
 }
 
