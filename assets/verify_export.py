@@ -159,7 +159,7 @@ def main():
     while words and words[0] in options and len(words) > 1:
         options[words[0]], words = words[1], words[2:]
     signers, revoked = options["--allowed-signers"], options["--revoked"]
-    if len(words) not in (1, 2):
+    if len(words) not in (1, 2) or any(word.startswith("-") and word != "-" for word in words):
         sys.exit(__doc__)
     folder = words[0] if os.path.isdir(words[0]) else None
     path = os.path.join(folder, "records.jsonl") if folder else words[0]
