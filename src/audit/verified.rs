@@ -65,7 +65,10 @@ pub struct JournalFault {
 
 /// The sessions that have no end in the records that were read, and the faults that name a journal.
 #[derive(Clone, Debug, Default)]
-pub struct OpenSessions(BTreeMap<String, SessionStart>, Vec<SessionStart>);
+pub struct OpenSessions {
+    sessions: BTreeMap<String, SessionStart>,
+    faults: Vec<SessionStart>,
+}
 
 impl OpenSessions {
     /// Takes the next record, the oldest first.
@@ -86,27 +89,27 @@ impl OpenSessions {
             is_acknowledged: false,
         };
         let Some(turn) = turn else {
-            self.1.extend(fields.detail().map(|fault| start(Some(fault))));
+            self.faults.extend(fields.detail().map(|fault| start(Some(fault))));
             return;
         };
         match turn {
-            SessionTurn::End => drop(self.0.remove(&*fields.session)),
+            SessionTurn::End => drop(self.sessions.remove(&*fields.session)),
             SessionTurn::Lost => {
                 let named = fields.detail().map(|Acknowledged { start }| start);
-                if let Some(fault) = self.1.iter_mut().find(|fault| Some(fault.seq) == named) {
+                if let Some(fault) = self.faults.iter_mut().find(|fault| Some(fault.seq) == named) {
                     fault.is_acknowledged = true;
-                } else if let Some(start) = self.0.get_mut(&*fields.session) {
+                } else if let Some(start) = self.sessions.get_mut(&*fields.session) {
                     start.is_acknowledged = true;
                 }
             }
             // A session that could not fold its journal was taken for a dead one, and goes on all the same.
-            SessionTurn::GoesOn if self.0.contains_key(&*fields.session) => {
-                if let Some((start, next)) = self.0.get_mut(&*fields.session).zip(fields.next_journal()) {
+            SessionTurn::GoesOn if self.sessions.contains_key(&*fields.session) => {
+                if let Some((start, next)) = self.sessions.get_mut(&*fields.session).zip(fields.next_journal()) {
                     start.journal = Some(next);
                 }
             }
             SessionTurn::Start | SessionTurn::GoesOn => {
-                drop(self.0.insert(fields.session.to_string(), start(None)));
+                drop(self.sessions.insert(fields.session.to_string(), start(None)));
             }
         }
     }
@@ -115,12 +118,12 @@ impl OpenSessions {
     pub fn held(&self) -> impl Iterator<Item = &SessionStart> {
         let is_open =
             |start: &&SessionStart| !start.is_acknowledged && (start.journal.is_some() || start.fault.is_some());
-        self.0.values().chain(&self.1).filter(is_open)
+        self.sessions.values().chain(&self.faults).filter(is_open)
     }
 
     /// Those that do not run: the journal that they write is not beside the log. `read` is the last record that was taken.
     pub fn unended(mut self, reader: &Reader, read: u64) -> Result<Unended, StoreError> {
-        if self.0.is_empty() && self.1.is_empty() {
+        if self.sessions.is_empty() && self.faults.is_empty() {
             return Ok(Unended::default());
         }
         let mut journals = reader.journals()?;
@@ -134,7 +137,7 @@ impl OpenSessions {
         // No wrapper holds one that could not be read.
         journals.retain(|journal| reader.left().iter().all(|left| left.unfolded() != Some(*journal)));
         let mut unended = Unended::default();
-        for start in self.0.into_values().chain(self.1) {
+        for start in self.sessions.into_values().chain(self.faults) {
             match start.journal {
                 None if start.fault.is_none() => unended.earlier += 1,
                 // Any other file is not what it writes.

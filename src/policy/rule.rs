@@ -298,6 +298,11 @@ impl Policy {
         self.signed != Required::Never || self.rules.iter().any(|rule| !rule.terms.is_plain())
     }
 
+    /// Whether some rule is about results.
+    pub fn rules_results(&self) -> bool {
+        !self.results.is_empty()
+    }
+
     pub fn asks_about_results(&self) -> bool {
         self.results.iter().any(|rule| rule.decision == Decision::Ask)
     }

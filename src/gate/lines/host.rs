@@ -240,7 +240,7 @@ impl Gate {
     fn on_notification(&mut self, plain: Plain, method: &str, cancels: Option<Id>) {
         if let Some(id) = cancels {
             self.waiting.tasks.forget(&id);
-            let stays = !self.rules.policy.results.is_empty();
+            let stays = self.rules.policy.rules_results();
             forget_request(&id, stays, &mut self.host.plain, &mut self.catalog);
             answer::cancelled_in_flight(&id, &mut self.flights, &mut self.waiting, &mut self.out);
         }
@@ -509,7 +509,7 @@ fn note_request(
 
 /// Whether a request of this id is open, while rules are about answers: which of two is answered could not be told.
 fn is_ruled(context: Context<'_>, id: &Id) -> bool {
-    !context.rules.policy.results.is_empty() && (context.host.plain.contains_key(id) || context.catalog.awaits(id))
+    context.rules.policy.rules_results() && (context.host.plain.contains_key(id) || context.catalog.awaits(id))
 }
 
 /// A notification that cancels a request passes: no answer to that is expected any more. While rules are about answers, its id stays

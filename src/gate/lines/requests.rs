@@ -40,8 +40,7 @@ pub(in crate::gate) fn screen(line: Line, gist: &Gist, context: Context<'_>, for
     // While our own question to the host is open, no request of the server may be taken for it.
     let is_response = matches!(gist, Gist::Response { .. });
     let restricts = context.rules.restricts_methods;
-    let may_end_a_task = is_about_a_task(gist) && !context.rules.policy.results.is_empty();
-    if !restricts && !may_end_a_task && (is_response || forms.open.is_none()) {
+    if !restricts && !may_end_a_task(gist, context) && (is_response || forms.open.is_none()) {
         return match gist {
             Gist::Response { id, .. } if embeds(line.content()) => screen_answer(line, id, context),
             Gist::Response { .. } | Gist::Request { .. } | Gist::Notification { .. } | Gist::Unreadable => {
@@ -90,9 +89,7 @@ fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> 
         Gist::Notification { method, .. } if restricts(context.rules, method) => drops(message::NO_ANSWER, plain),
         // The host finds it in the answer to its next `tasks/get`, which the rules are about.
         Gist::Notification { .. }
-            if is_about_a_task(plain.gist())
-                && !context.rules.policy.results.is_empty()
-                && !says_only_how_far(plain.line().content()) =>
+            if may_end_a_task(plain.gist(), context) && !says_only_how_far(plain.line().content()) =>
         {
             drops("it may say what a task ended with, and a rule is about results", plain)
         }
@@ -108,8 +105,9 @@ fn screen_request(plain: Plain, context: Context<'_>, forms: &FormQuestions) -> 
     }
 }
 
-fn is_about_a_task(gist: &Gist) -> bool {
-    matches!(gist, Gist::Notification { method, .. } if task::tells(method))
+/// Whether a report of the server may have the end of a task, while rules are about results.
+pub(in crate::gate) fn may_end_a_task(gist: &Gist, context: Context<'_>) -> bool {
+    matches!(gist, Gist::Notification { method, .. } if task::tells(method)) && context.rules.policy.rules_results()
 }
 
 fn says_only_how_far(content: &[u8]) -> bool {

@@ -161,13 +161,13 @@ pub(in crate::gate) fn is_about(id: &Id, context: Context<'_>) -> bool {
 
 /// Whether an answer may come that rules about answers decide on.
 pub(in crate::gate) fn may_come(context: Context<'_>) -> bool {
-    let is_ruled = !context.rules.policy.results.is_empty();
+    let is_ruled = context.rules.policy.rules_results();
     is_ruled && (!context.flights.is_empty() || context.host.plain.values().any(Option::is_some))
 }
 
 /// The request of this id, where its host still waits for an answer that rules can be about.
 fn request_of(id: &Id, context: Context<'_>) -> Option<AnswerOf> {
-    if context.rules.policy.results.is_empty() {
+    if !context.rules.policy.rules_results() {
         return None;
     }
     match context.flights.get(id) {

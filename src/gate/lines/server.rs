@@ -306,7 +306,7 @@ fn sort(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> FromServer {
 fn forges(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     let Context { calls, flights, host, catalog, .. } = context;
     // What a rule withholds must not reach the host in a second answer, or in a line that only a laxer reader takes for one.
-    let is_ruled = !context.rules.policy.results.is_empty();
+    let is_ruled = context.rules.policy.rules_results();
     let is_changed = flights.has_later() || waiting.tasks.changes_answers() || catalog.cuts_pages();
     let is_strict = !calls.is_empty() || is_ruled || is_changed;
     match gist {
@@ -329,8 +329,8 @@ fn keeps_back(gist: &Gist, context: Context<'_>, waiting: &Waiting) -> bool {
     forges(gist, context, waiting)
         || match gist {
             Gist::Request { method, .. } | Gist::Notification { method, .. } => {
-                let ends_a_task = task::tells(method) && !context.rules.policy.results.is_empty();
-                has_form || restricts(context.rules, method) || may_report_our_task(gist, waiting) || ends_a_task
+                let is_of_task = may_report_our_task(gist, waiting) || requests::may_end_a_task(gist, context);
+                has_form || restricts(context.rules, method) || is_of_task
             }
             // Requests may be inside an answer.
             Gist::Response { id, .. } => context.rules.restricts_methods || results::is_about(id, context),
