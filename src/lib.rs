@@ -26,6 +26,7 @@
 //!   cli        one file per command; all wording of --help
 //!   interpose  tokio, processes, the clock: bytes in, effects out      console  the operator's screen
 //!   operator   what console and commands both look up, try and settle: log, rules, tools remembered
+//!   desk       many machines on PostgreSQL: what a machine sends and takes; in no wrapper's process
 //!   hosts      where each host keeps its list of servers
 //!   home       the operator's own files: places, config, policy layers and their acceptance, changes of rules
 //!   link       wrapper <-> console: messages, sockets, the runtime folder
@@ -75,6 +76,7 @@ pub mod behavior;
 pub mod capability;
 pub mod cli;
 pub mod console;
+pub mod desk;
 pub mod gate;
 pub mod home;
 pub mod hosts;

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each layer and the layers it may name. An arrow up wants an event or an effect instead.
-const LAYERS: [(&str, &[&str]); 17] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("wire", &[]),
     ("signing", &["wire"]),
     ("mcp", &["wire"]),
@@ -36,7 +36,7 @@ const LAYERS: [(&str, &[&str]); 17] = [
         "console",
         &[
             "wire", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "hosts", "link",
-            "text", "operator",
+            "text", "operator", "desk",
         ],
     ),
     (
@@ -44,11 +44,13 @@ const LAYERS: [(&str, &[&str]); 17] = [
         &["wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link"],
     ),
     ("hosts", &["wire", "home"]),
+    // In no wrapper's process: `interpose` may not name it.
+    ("desk", &["wire", "signing", "behavior", "policy", "audit", "gate", "pins", "home", "link", "text", "operator"]),
     (
         "cli",
         &[
             "wire", "signing", "mcp", "capability", "behavior", "policy", "audit", "gate", "link", "console",
-            "interpose", "pins", "home", "hosts", "text", "operator",
+            "interpose", "pins", "home", "hosts", "text", "operator", "desk",
         ],
     ),
 ];
@@ -67,11 +69,12 @@ const WORLDLY: [&str; 14] = [
 ];
 
 /// Crates and calls with one door each.
-const DOORS: [(&str, &[&str]); 9] = [
+const DOORS: [(&str, &[&str]); 10] = [
     ("use ring", &["signing/sshsig.rs"]),
     ("sha2", &["wire/digest.rs"]),
     ("jsonschema", &["capability/schema.rs"]),
     ("rusqlite", &["audit/store", "pins/", "cli/demo/tools.rs"]),
+    ("tokio_postgres", &["desk/"]),
     ("unicode_security", &["behavior/hazards/lookalike.rs"]),
     ("SystemTime", &["interpose/clock.rs"]),
     ("Receipt::new", &["audit/"]),
@@ -80,8 +83,8 @@ const DOORS: [(&str, &[&str]); 9] = [
 ];
 
 /// How many packages the lock file may name. Raise it with a reason in the same commit.
-/// Last raised by 13, for ring: it verifies the signatures of operators, and is the smallest set of crates that can.
-const LOCK_CEILING: usize = 290;
+/// Last raised by 37, for the desk: tokio-postgres and TLS for it, with a connector of our own.
+const LOCK_CEILING: usize = 327;
 
 const NO_NAMES: [&str; 5] = ["utils", "helpers", "common", "manager", "types_common"];
 

@@ -11,4 +11,6 @@
 mod cli;
 mod e2e;
 mod fake;
+mod many;
+mod postgres;
 mod process;

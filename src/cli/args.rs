@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::behavior::{Identity, Mutability, identity::NotAnIdentity};
 use crate::cli::console::WaitingOptions;
 use crate::cli::demo::AgentArgs;
+use crate::cli::desk::DeskCommand;
 use crate::cli::hosts::HostsHome;
 use crate::cli::install::choose::{ChangeOptions, InstallOptions};
 use crate::cli::lattice::LatticeCommand;
@@ -116,6 +117,12 @@ Examples:
     Signers {
         #[command(subcommand)]
         command: Option<SignersCommand>,
+    },
+    /// One desk over many machines, on PostgreSQL: makes it, and serves this machine to it
+    #[command(hide = true)]
+    Desk {
+        #[command(subcommand)]
+        command: DeskCommand,
     },
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(

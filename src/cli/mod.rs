@@ -3,6 +3,7 @@
 pub mod args;
 pub mod console;
 pub mod demo;
+pub mod desk;
 pub mod doctor;
 pub mod error;
 pub mod help;
@@ -144,6 +145,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => console::waiting(options, &places?, now(), out),
+        Command::Desk { command } => desk::run(&command, &places?, out),
         Command::Signers { command } => {
             let command = command.unwrap_or(SignersCommand::List(Output::default()));
             signers::run(&command, Here { places: &places?, now: now() }, out)

@@ -30,7 +30,7 @@ const KEYS: &[&str] = &[
     "name", "policy", "scope", "role", "discover", "unattended", "approval-timeout", "host-timeout", "ordered",
     "tasks", "inline", "observe", "audit-db", "trust", "expect", "schema",
 ];
-const TOP: &[&str] = &["server", "approver", "notify", "console", "roles", "tools", "allow-unwrapped"];
+const TOP: &[&str] = &["server", "approver", "notify", "console", "roles", "tools", "allow-unwrapped", "desk"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrapSettings {
@@ -203,6 +203,22 @@ pub fn allow_unwrapped(places: &Places) -> Result<Vec<String>, ConfigError> {
     Ok(load(places)?.allow_unwrapped)
 }
 
+/// Where the desk of many machines is, and with what it is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeskPlace {
+    /// `postgres://ROLE@HOST/DATABASE`; empty where none is named.
+    pub url: String,
+    /// The file of passwords, as libpq's: `host:port:database:user:password` in each line.
+    pub passfile: Option<PathBuf>,
+    /// The file of trusted certificates, in PEM; the system's, where it names none.
+    pub ca: Option<PathBuf>,
+}
+
+/// The desk that `[desk]` names.
+pub fn desk(places: &Places) -> Result<DeskPlace, ConfigError> {
+    Ok(load(places)?.desk)
+}
+
 /// Every policy file that wrappers read: the one for all of them first.
 pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
     let Config { top, servers, .. } = load(places)?;
@@ -266,6 +282,7 @@ struct Config {
     tools: Vec<ToolProfile>,
     notices: Notices,
     allow_unwrapped: Vec<String>,
+    desk: DeskPlace,
 }
 
 fn load(places: &Places) -> Result<Config, ConfigError> {
@@ -306,12 +323,28 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let roles = role::read_all(&mut reading, document, &tools);
     let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));
     let allow_unwrapped = allowed.into_iter().flatten().map(|(_, name)| name).collect();
+    let desk = document.get("desk").and_then(|value| reading.table(value, "desk"));
+    let desk = desk.map(|table| desk_place(&mut reading, table, folder)).unwrap_or_default();
     let problems = reading.finish();
     if problems.is_empty() {
-        Ok(Config { top, servers, approvers, notify, roles, tools, notices: Notices::of(document), allow_unwrapped })
+        let notices = Notices::of(document);
+        Ok(Config { top, servers, approvers, notify, roles, tools, notices, allow_unwrapped, desk })
     } else {
         Err(problems)
     }
+}
+
+fn desk_place(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path) -> DeskPlace {
+    let mut desk = DeskPlace::default();
+    for (key, value) in table {
+        match key.get_ref().as_ref() {
+            name @ "url" => desk.url = reading.text(value, name).unwrap_or_default(),
+            name @ "passfile" => desk.passfile = path(reading, value, name, folder),
+            name @ "ca" => desk.ca = path(reading, value, name, folder),
+            other => reading.unknown_key(key.span(), other, &["url", "passfile", "ca"]),
+        }
+    }
+    desk
 }
 
 /// Reads one level; `besides` are keys that are read elsewhere.

@@ -51,8 +51,9 @@ pub fn under(home: Option<&Path>, hint: &str) -> String {
 }
 
 /// The commands that work under a home.
-pub const COMMANDS: &[&str] =
-    &["wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "signers", "install", "uninstall"];
+pub const COMMANDS: &[&str] = &[
+    "wrap", "demo", "log", "rules", "tools", "lattice", "doctor", "waiting", "desk", "signers", "install", "uninstall",
+];
 
 impl PlaceError {
     pub fn hint(&self) -> String {

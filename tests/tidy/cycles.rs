@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{check, code, sources};
 
 /// The layers that are read so.
-const LAYERS: [&str; 17] = [
+const LAYERS: [&str; 18] = [
     "wire", "signing", "text", "mcp", "capability", "behavior", "policy", "audit", "gate", "pins", "home", "link",
-    "hosts", "operator", "console", "interpose", "cli",
+    "hosts", "operator", "desk", "console", "interpose", "cli",
 ];
 
 /// Files or rooms that import each other, and why that is as it should be.

@@ -1,0 +1,197 @@
+-- The desk of many machines, on PostgreSQL 14 or later: version 1. `mcp-approve desk init` runs this as the schema's owner, and
+-- may run it again. Nothing here is ever changed: rows are added, and nobody but the owner removes any.
+--
+-- Who a row is from is never said by the client: the columns `machine` and `operator` take the role that logged in, and no role may
+-- write them. A machine is one login role for each user of a machine.
+CREATE SCHEMA IF NOT EXISTS mcp_approve;
+REVOKE ALL ON SCHEMA mcp_approve FROM PUBLIC;
+
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['mcp_approve_machine', 'mcp_approve_operator', 'mcp_approve_auditor'] LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+        END IF;
+    END LOOP;
+END $$;
+
+CREATE TABLE IF NOT EXISTS mcp_approve.version (
+    number integer PRIMARY KEY,
+    made   timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO mcp_approve.version (number) VALUES (1) ON CONFLICT DO NOTHING;
+
+-- What wrappers say to consoles: that one is there, a card (its arguments redacted), how its call ended, that one is gone. Readers go
+-- by `xid`: `place` alone would miss a row whose transaction ends after that of a later one.
+CREATE TABLE IF NOT EXISTS mcp_approve.told (
+    place   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    xid     xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    time    timestamptz NOT NULL DEFAULT now(),
+    machine text NOT NULL DEFAULT session_user,
+    session text NOT NULL CHECK (length(session) BETWEEN 1 AND 64),
+    ticket  text NOT NULL CHECK (length(ticket) <= 128),     -- '' where it is about no call
+    kind    text NOT NULL CHECK (kind IN ('hello', 'held', 'settled', 'refused', 'status', 'gone')),
+    said    text NOT NULL CHECK (length(said) <= 1048576)    -- the link's message, as JSON
+);
+CREATE INDEX IF NOT EXISTS told_xid ON mcp_approve.told (xid);
+CREATE INDEX IF NOT EXISTS told_call ON mcp_approve.told (machine, session, ticket, place);
+
+-- What operators say of a call, signed. The wrapper that holds the call checks it; here nothing is checked but that a row is whole.
+CREATE TABLE IF NOT EXISTS mcp_approve.verdict (
+    place     bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+    xid       xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    time      timestamptz NOT NULL DEFAULT now(),
+    operator  text NOT NULL DEFAULT session_user,
+    machine   text NOT NULL,
+    session   text NOT NULL,
+    ticket    text NOT NULL,
+    principal text NOT NULL,
+    digest    bytea NOT NULL CHECK (digest = sha256(convert_to(statement, 'UTF8'))),
+    statement text NOT NULL CHECK (length(statement) <= 65536),
+    signature text NOT NULL CHECK (length(signature) <= 16384),
+    said      text NOT NULL CHECK (length(said) <= 65536),   -- the link's message without the signature, as JSON
+    PRIMARY KEY (machine, session, ticket, principal, digest)
+);
+CREATE INDEX IF NOT EXISTS verdict_xid ON mcp_approve.verdict (machine, xid);
+
+-- Who looks at a call: the others see it, and nothing else follows from it.
+CREATE TABLE IF NOT EXISTS mcp_approve.look (
+    place    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    time     timestamptz NOT NULL DEFAULT now(),
+    operator text NOT NULL DEFAULT session_user,
+    machine  text NOT NULL,
+    session  text NOT NULL,
+    ticket   text NOT NULL
+);
+CREATE INDEX IF NOT EXISTS look_xid ON mcp_approve.look (xid);
+
+-- The logs of all machines, a row for each record, as its machine has it. Partitioned by the month of the record's own time, so that
+-- old months can be dropped whole. The columns from `kind` on are the body's, to be searched by: the body is what counts.
+CREATE TABLE IF NOT EXISTS mcp_approve.record (
+    place   bigint GENERATED ALWAYS AS IDENTITY,
+    machine text NOT NULL DEFAULT session_user,
+    seq     bigint NOT NULL,
+    writer  bytea NOT NULL,
+    body    text NOT NULL,
+    link    bytea NOT NULL,
+    time    timestamptz NOT NULL,
+    kind    text, server text, session text, ticket text, tool text, badge text, ruling text, verdict text, by text, rule text,
+    UNIQUE (machine, writer, seq, link, time)
+) PARTITION BY RANGE (time);
+CREATE TABLE IF NOT EXISTS mcp_approve.record_other PARTITION OF mcp_approve.record DEFAULT;
+
+-- The end of a machine's log as the machine had it at a moment: the latest must be in what it has sent, or its log went back.
+CREATE TABLE IF NOT EXISTS mcp_approve.head (
+    place   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    time    timestamptz NOT NULL DEFAULT now(),
+    machine text NOT NULL DEFAULT session_user,
+    seq     bigint NOT NULL,
+    link    bytea NOT NULL
+);
+CREATE INDEX IF NOT EXISTS head_machine ON mcp_approve.head (machine, place);
+
+-- Heads of all machines, signed by an operator: a checkpoint in the form of a C2SP signed note.
+CREATE TABLE IF NOT EXISTS mcp_approve.witness (
+    place     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    time      timestamptz NOT NULL DEFAULT now(),
+    operator  text NOT NULL DEFAULT session_user,
+    note      text NOT NULL
+);
+
+-- Signed statements that all machines read: a stop and its end; a sign of life; what a team has agreed to.
+CREATE TABLE IF NOT EXISTS mcp_approve.standing (
+    place     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    xid       xid8 NOT NULL DEFAULT pg_current_xact_id(),
+    time      timestamptz NOT NULL DEFAULT now(),
+    operator  text NOT NULL DEFAULT session_user,
+    kind      text NOT NULL CHECK (kind IN ('stop', 'alive', 'team')),
+    statement text NOT NULL CHECK (length(statement) <= 65536),
+    signature text NOT NULL CHECK (length(signature) <= 16384),
+    said      text NOT NULL DEFAULT '' CHECK (length(said) <= 1048576)   -- of a team: the text that the statement names by its digest
+);
+CREATE INDEX IF NOT EXISTS standing_kind ON mcp_approve.standing (kind, place);
+
+-- What each role may do. No column that says who wrote a row, or when, can be given.
+REVOKE ALL ON ALL TABLES IN SCHEMA mcp_approve FROM PUBLIC, mcp_approve_machine, mcp_approve_operator, mcp_approve_auditor;
+GRANT USAGE ON SCHEMA mcp_approve TO mcp_approve_machine, mcp_approve_operator, mcp_approve_auditor;
+GRANT SELECT ON mcp_approve.version TO mcp_approve_machine, mcp_approve_operator, mcp_approve_auditor;
+
+GRANT INSERT (session, ticket, kind, said) ON mcp_approve.told TO mcp_approve_machine;
+GRANT SELECT ON mcp_approve.verdict TO mcp_approve_machine;
+GRANT INSERT (seq, writer, body, link, time, kind, server, session, ticket, tool, badge, ruling, verdict, by, rule)
+    ON mcp_approve.record TO mcp_approve_machine;
+GRANT SELECT (machine, seq, link) ON mcp_approve.record TO mcp_approve_machine;
+GRANT INSERT (seq, link) ON mcp_approve.head TO mcp_approve_machine;
+GRANT SELECT ON mcp_approve.standing TO mcp_approve_machine;
+
+GRANT SELECT ON mcp_approve.told, mcp_approve.look, mcp_approve.record, mcp_approve.head, mcp_approve.witness, mcp_approve.standing
+    TO mcp_approve_operator;
+GRANT INSERT (machine, session, ticket, principal, digest, statement, signature, said) ON mcp_approve.verdict TO mcp_approve_operator;
+GRANT INSERT (machine, session, ticket) ON mcp_approve.look TO mcp_approve_operator;
+GRANT INSERT (note) ON mcp_approve.witness TO mcp_approve_operator;
+GRANT INSERT (kind, statement, signature, said) ON mcp_approve.standing TO mcp_approve_operator;
+
+GRANT SELECT ON mcp_approve.told, mcp_approve.verdict, mcp_approve.look, mcp_approve.record, mcp_approve.head, mcp_approve.witness,
+    mcp_approve.standing TO mcp_approve_auditor;
+
+-- Which rows each role sees and adds. FORCE: the owner of the tables is held to it too.
+DO $$
+DECLARE
+    rule text[];
+    rules text[][] := ARRAY[
+        -- table, role, what, which rows
+        ['version', 'PUBLIC', 'SELECT', 'true'],
+        ['told', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],
+        ['told', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['told', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['verdict', 'mcp_approve_machine', 'SELECT', 'machine = session_user'],
+        ['verdict', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
+        ['verdict', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['look', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
+        ['look', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['look', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['record', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],
+        ['record', 'mcp_approve_machine', 'SELECT', 'machine = session_user'],
+        ['record', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['record', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['head', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],
+        ['head', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['head', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['witness', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
+        ['witness', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['witness', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['standing', 'mcp_approve_machine', 'SELECT', 'true'],
+        ['standing', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
+        ['standing', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['standing', 'mcp_approve_auditor', 'SELECT', 'true']
+    ];
+    named text;
+BEGIN
+    FOREACH rule SLICE 1 IN ARRAY rules LOOP
+        named := format('%s_%s', lower(rule[3]), replace(lower(rule[2]), 'mcp_approve_', ''));
+        EXECUTE format('ALTER TABLE mcp_approve.%I ENABLE ROW LEVEL SECURITY', rule[1]);
+        EXECUTE format('ALTER TABLE mcp_approve.%I FORCE ROW LEVEL SECURITY', rule[1]);
+        EXECUTE format('DROP POLICY IF EXISTS %I ON mcp_approve.%I', named, rule[1]);
+        EXECUTE format(
+            'CREATE POLICY %I ON mcp_approve.%I FOR %s TO %s %s (%s)',
+            named, rule[1], rule[3], rule[2], CASE rule[3] WHEN 'INSERT' THEN 'WITH CHECK' ELSE 'USING' END, rule[4]
+        );
+    END LOOP;
+END $$;
+
+-- A partition for each month from the last one to two years ahead; a later `desk init` makes the next.
+DO $$
+DECLARE
+    month date := date_trunc('month', now() - interval '1 month');
+BEGIN
+    FOR i IN 0..25 LOOP
+        EXECUTE format(
+            'CREATE TABLE IF NOT EXISTS mcp_approve.%I PARTITION OF mcp_approve.record FOR VALUES FROM (%L) TO (%L)',
+            'record_' || to_char(month, 'YYYY_MM'), month::timestamptz, (month + interval '1 month')::timestamptz
+        );
+        month := month + interval '1 month';
+    END LOOP;
+END $$;

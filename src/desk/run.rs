@@ -1,0 +1,70 @@
+//! `desk run`: one process for a user of a machine. It holds the one connection to the engine and has each part do its work on it, side by
+//! side; when the connection breaks it makes another. What a part has not finished then, it does again.
+
+mod cards;
+mod part;
+mod shipping;
+mod standing;
+
+use std::time::Duration;
+
+use super::engine::{Engine, EngineError, Program, Target};
+use cards::Cards;
+pub use part::{Served, Site};
+use shipping::Shipping;
+use standing::Standing;
+
+/// How long it waits after a break before it connects again: longer each time, up to the last.
+const AGAIN: [Duration; 5] = [
+    Duration::from_millis(200),
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+    Duration::from_secs(10),
+    Duration::from_secs(30),
+];
+
+/// What happens to the connection, for whoever watches.
+#[derive(Debug)]
+pub enum Turn {
+    Connected,
+    /// It broke, and is tried again.
+    Broken(EngineError),
+}
+
+/// Serves until the process ends.
+///
+/// # Errors
+/// What trying again does not mend: a wrong URL, password file, certificate or schema.
+pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
+    let mut cards = Cards::new(&site, target.role());
+    let mut shipping = Shipping::new(&site);
+    let mut standing = Standing::new(&site);
+    let mut tries = 0;
+    loop {
+        let broken = match target.connect(Program::Machine).await {
+            Ok(engine) => {
+                tell(Turn::Connected);
+                tries = 0;
+                serve(&engine, target.role(), &mut cards, &mut shipping, &mut standing).await
+            }
+            Err(error @ (EngineError::Unreachable(_) | EngineError::Database(_))) => Err(error),
+            Err(error) => return Err(error),
+        };
+        let Err(broken) = broken;
+        tell(Turn::Broken(broken));
+        tokio::time::sleep(AGAIN[tries.min(AGAIN.len() - 1)]).await;
+        tries += 1;
+    }
+}
+
+async fn serve(
+    engine: &Engine,
+    machine: &str,
+    cards: &mut Cards,
+    shipping: &mut Shipping,
+    standing: &mut Standing,
+) -> Served {
+    engine.listen_as_machine(machine).await?;
+    let served = tokio::try_join!(cards.serve(engine), shipping.serve(engine), standing.serve(engine));
+    served.map(|(never, _, _)| never)
+}

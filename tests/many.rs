@@ -1,0 +1,3 @@
+//! Many machines and one desk, on a real PostgreSQL.
+
+mod roles;
