@@ -5,3 +5,4 @@ pub mod engine;
 pub mod init;
 pub mod run;
 mod tls;
+pub mod told;
