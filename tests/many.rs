@@ -1,3 +1,4 @@
 //! Many machines and one desk, on a real PostgreSQL.
 
+mod engine;
 mod roles;

@@ -11,6 +11,8 @@ pub struct Postgres {
     folder: TempDir,
     bin: PathBuf,
     server: Option<Child>,
+    /// Where it listens on this machine besides its socket.
+    port: Option<u16>,
 }
 
 impl Postgres {
@@ -21,7 +23,7 @@ impl Postgres {
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pg").tempdir().expect("a folder");
-        let mut postgres = Self { folder, bin, server: None };
+        let mut postgres = Self { folder, bin, server: None, port: None };
         let made = postgres
             .command("initdb")
             .args(["-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C", "-U", "postgres", "-D"])
@@ -60,7 +62,8 @@ impl Postgres {
             .command("postgres")
             .arg("-D")
             .arg(self.data())
-            .args(["-c", "listen_addresses=", "-c", &socket, "-c", "fsync=off", "-c", "max_connections=400"])
+            .args(["-c", &socket, "-c", "fsync=off", "-c", "max_connections=400"])
+            .args(if self.port.is_none() { &["-c", "listen_addresses="][..] } else { &[] })
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
@@ -87,6 +90,26 @@ impl Postgres {
         }
     }
 
+    /// Starts again with TLS on a port of this machine, where passwords are asked for; returns the port.
+    pub fn serve_tls(&mut self, certificate: &Path, key: &Path) -> u16 {
+        self.down();
+        let free = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+        let port = free.local_addr().expect("its address").port();
+        drop(free);
+        let rules =
+            "local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\nhostssl all all ::1/128 scram-sha-256\n";
+        fs::write(self.data().join("pg_hba.conf"), rules).expect("written");
+        fs::copy(certificate, self.data().join("tls.crt")).expect("copied");
+        fs::copy(key, self.data().join("tls.key")).expect("copied");
+        let more = format!(
+            "listen_addresses = '127.0.0.1'\nport = {port}\nssl = on\nssl_cert_file = 'tls.crt'\nssl_key_file = 'tls.key'\n"
+        );
+        fs::write(self.data().join("postgresql.auto.conf"), more).expect("written");
+        self.port = Some(port);
+        self.up();
+        port
+    }
+
     /// The URL for a role of this server.
     pub fn url(&self, role: &str) -> String {
         let folder = self.folder.path().display().to_string().replace('/', "%2F");
@@ -98,7 +121,7 @@ impl Postgres {
         Command::new(self.bin.join("psql"))
             .args(["-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-U", role, "-d", "postgres", "-h"])
             .arg(self.folder.path())
-            .args(["-c", sql])
+            .args(["-p", &self.port.unwrap_or(5432).to_string(), "-c", sql])
             .output()
             .expect("psql")
     }

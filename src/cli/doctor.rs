@@ -1,5 +1,6 @@
 //! `mcp-approve doctor`: what is in order, what is not, and how to fix it. Looks only; changes nothing.
 
+mod desk;
 mod listed;
 
 use std::fs::File;
@@ -80,6 +81,7 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     checks.push(pins(places));
     checks.extend(unproven(places));
     checks.push(run_folder(places));
+    checks.extend(desk::check(places));
     checks.extend(listed::checks(&options.hosts, places));
     checks.push(terminal(places));
     for check in &mut checks {

@@ -1,0 +1,48 @@
+//! What `doctor` says of the desk of many machines: whether it answers, and what the role that logs in there may do.
+
+use super::{Check, broken, good};
+use crate::cli::desk::runtime;
+use crate::desk::engine::{EngineError, Program, Target};
+use crate::desk::init::{Group, RoleFound, role};
+use crate::home::config;
+use crate::home::places::Places;
+use crate::text::plain::visible;
+
+/// Nothing where `config.toml` names no desk; that it cannot be read has a check of its own.
+pub(super) fn check(places: &Places) -> Option<Check> {
+    let place = config::desk(places).ok().filter(|place| !place.url.is_empty())?;
+    let found = Target::read(&place).and_then(|target| {
+        let asked = async { role(&target.connect(Program::Command).await?).await };
+        runtime().map_err(|error| EngineError::Unreachable(error.to_string()))?.block_on(asked)
+    });
+    Some(match found {
+        Err(error) => broken("desk", visible(&error.to_string()), Some(error.hint().to_owned())),
+        Ok(found) => of_role(&found),
+    })
+}
+
+fn of_role(RoleFound { name, groups, beyond }: &RoleFound) -> Check {
+    let name = visible(name);
+    if !beyond.is_empty() {
+        let hint = "log in there with a role that `mcp-approve desk init` made; signatures are checked all the same";
+        return broken(
+            "desk",
+            format!("the role {name} can do more than it should: {}", beyond.join("; ")),
+            Some(hint.to_owned()),
+        );
+    }
+    let said = groups.iter().map(|group| group.word()).collect::<Vec<_>>();
+    let one = |group| groups.contains(&group);
+    match &*said {
+        [] => {
+            let hint =
+                "have its owner add the role: `mcp-approve desk init --machine NAME`, or --operator or --auditor";
+            broken("desk", format!("the role {name} has no part in it"), Some(hint.to_owned()))
+        }
+        _ if one(Group::Machine) && one(Group::Operator) => {
+            let hint = "use a role for each: what a machine sends and what an operator says are kept apart by the role";
+            broken("desk", format!("the role {name} is a machine and an operator"), Some(hint.to_owned()))
+        }
+        words => good("desk", format!("connected as {name}, which is of the group {}", words.join(" and "))),
+    }
+}
