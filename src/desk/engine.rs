@@ -174,10 +174,10 @@ impl Target {
         let mut config = self.config.clone();
         config.application_name(program.name()).connect_timeout(CONNECT);
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
-        if let Some(file) = &self.place.passfile {
-            if let Some(password) = password(file, &self.config)? {
-                config.password(password);
-            }
+        if let Some(file) = &self.place.passfile
+            && let Some(password) = password(file, &self.config)?
+        {
+            config.password(password);
         }
         if self.is_near && config.get_ssl_mode() != SslMode::Require {
             config.ssl_mode(SslMode::Disable);

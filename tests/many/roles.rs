@@ -206,8 +206,8 @@ fn the_desk_is_made_again_and_its_version_is_checked() {
     assert!(doctor("postgres").contains("it is a superuser, whom no grant holds"), "{}", doctor("postgres"));
     postgres.rows(
         "postgres",
-        "CREATE ROLE twofold LOGIN IN ROLE mcp_approve_machine, mcp_approve_operator; CREATE ROLE none LOGIN",
+        "CREATE ROLE twofold LOGIN IN ROLE mcp_approve_machine, mcp_approve_operator; CREATE ROLE apart LOGIN",
     );
     assert!(doctor("twofold").contains("is a machine and an operator"), "{}", doctor("twofold"));
-    assert!(doctor("none").contains("permission denied"), "{}", doctor("none"));
+    assert!(doctor("apart").contains("permission denied"), "{}", doctor("apart"));
 }
