@@ -68,19 +68,43 @@ CREATE TABLE IF NOT EXISTS mcp_approve.look (
 );
 CREATE INDEX IF NOT EXISTS look_xid ON mcp_approve.look (xid);
 
--- The logs of all machines, a row for each record, as its machine has it. Partitioned by the month of the record's own time, so that
--- old months can be dropped whole. The columns from `kind` on are the body's, to be searched by: the body is what counts.
+-- The words that many records have in common, once for all that have them: `words` is a JSON array of the eight, in the order of the
+-- columns that are read from it. Its name is made of it, so that no row can stand for other words than its own.
+CREATE TABLE IF NOT EXISTS mcp_approve.shape (
+    shape   bytea PRIMARY KEY CHECK (shape = substr(sha256(convert_to(words, 'UTF8')), 1, 16)),
+    words   text NOT NULL,
+    server  text GENERATED ALWAYS AS (words::jsonb ->> 0) STORED,
+    tool    text GENERATED ALWAYS AS (words::jsonb ->> 1) STORED,
+    kind    text GENERATED ALWAYS AS (words::jsonb ->> 2) STORED,
+    badge   text GENERATED ALWAYS AS (words::jsonb ->> 3) STORED,
+    ruling  text GENERATED ALWAYS AS (words::jsonb ->> 4) STORED,
+    verdict text GENERATED ALWAYS AS (words::jsonb ->> 5) STORED,
+    by      text GENERATED ALWAYS AS (words::jsonb ->> 6) STORED,
+    rule    text GENERATED ALWAYS AS (words::jsonb ->> 7) STORED
+);
+
+-- The logs of all machines, a row for each record, as its machine has it; a log that was forked has two rows of one `seq`, and both
+-- stay. Partitioned by the month of the record's own time, so that old months can be dropped whole. `shape`, `session` and `ticket`
+-- are the body's, in lower case and cut, to be searched by: the body is what counts.
 CREATE TABLE IF NOT EXISTS mcp_approve.record (
     place   bigint GENERATED ALWAYS AS IDENTITY,
     machine text NOT NULL DEFAULT session_user,
     seq     bigint NOT NULL,
     writer  bytea NOT NULL,
     body    text NOT NULL,
+    raw     bytea CHECK (raw IS NULL OR body = ''),          -- the body, where its bytes cannot be a text
     link    bytea NOT NULL,
-    time    timestamptz NOT NULL,
-    kind    text, server text, session text, ticket text, tool text, badge text, ruling text, verdict text, by text, rule text,
-    UNIQUE (machine, writer, seq, link, time)
+    time    timestamptz NOT NULL,                            -- 1970, where the body does not say
+    shape   bytea CHECK (length(shape) = 16),                -- these are missing where the body cannot be read
+    session text CHECK (length(session) <= 128),
+    ticket  text CHECK (length(ticket) <= 128),
+    UNIQUE (machine, seq, link, time)
 ) PARTITION BY RANGE (time);
+CREATE INDEX IF NOT EXISTS record_place ON mcp_approve.record (place);
+CREATE INDEX IF NOT EXISTS record_machine ON mcp_approve.record (machine, place);
+CREATE INDEX IF NOT EXISTS record_shape ON mcp_approve.record (shape, place);
+CREATE INDEX IF NOT EXISTS record_session ON mcp_approve.record (session, place);
+CREATE INDEX IF NOT EXISTS record_ticket ON mcp_approve.record (ticket, place) WHERE ticket IS NOT NULL;
 CREATE TABLE IF NOT EXISTS mcp_approve.record_other PARTITION OF mcp_approve.record DEFAULT;
 
 -- The end of a machine's log as the machine had it at a moment: the latest must be in what it has sent, or its log went back.
@@ -121,21 +145,21 @@ GRANT SELECT ON mcp_approve.version TO mcp_approve_machine, mcp_approve_operator
 
 GRANT INSERT (session, ticket, kind, said) ON mcp_approve.told TO mcp_approve_machine;
 GRANT SELECT ON mcp_approve.verdict TO mcp_approve_machine;
-GRANT INSERT (seq, writer, body, link, time, kind, server, session, ticket, tool, badge, ruling, verdict, by, rule)
-    ON mcp_approve.record TO mcp_approve_machine;
+GRANT INSERT (shape, words) ON mcp_approve.shape TO mcp_approve_machine;
+GRANT INSERT (seq, writer, body, raw, link, time, shape, session, ticket) ON mcp_approve.record TO mcp_approve_machine;
 GRANT SELECT (machine, seq, link) ON mcp_approve.record TO mcp_approve_machine;
 GRANT INSERT (seq, link) ON mcp_approve.head TO mcp_approve_machine;
 GRANT SELECT ON mcp_approve.standing TO mcp_approve_machine;
 
-GRANT SELECT ON mcp_approve.told, mcp_approve.look, mcp_approve.record, mcp_approve.head, mcp_approve.witness, mcp_approve.standing
-    TO mcp_approve_operator;
+GRANT SELECT ON mcp_approve.told, mcp_approve.look, mcp_approve.shape, mcp_approve.record, mcp_approve.head, mcp_approve.witness,
+    mcp_approve.standing TO mcp_approve_operator;
 GRANT INSERT (machine, session, ticket, principal, digest, statement, signature, said) ON mcp_approve.verdict TO mcp_approve_operator;
 GRANT INSERT (machine, session, ticket) ON mcp_approve.look TO mcp_approve_operator;
 GRANT INSERT (note) ON mcp_approve.witness TO mcp_approve_operator;
 GRANT INSERT (kind, statement, signature, said) ON mcp_approve.standing TO mcp_approve_operator;
 
-GRANT SELECT ON mcp_approve.told, mcp_approve.verdict, mcp_approve.look, mcp_approve.record, mcp_approve.head, mcp_approve.witness,
-    mcp_approve.standing TO mcp_approve_auditor;
+GRANT SELECT ON mcp_approve.told, mcp_approve.verdict, mcp_approve.look, mcp_approve.shape, mcp_approve.record, mcp_approve.head,
+    mcp_approve.witness, mcp_approve.standing TO mcp_approve_auditor;
 
 -- Which rows each role sees and adds. FORCE: the owner of the tables is held to it too. `version` is no secret, and its grants are enough.
 DO $$
@@ -152,6 +176,9 @@ DECLARE
         ['look', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
         ['look', 'mcp_approve_operator', 'SELECT', 'true'],
         ['look', 'mcp_approve_auditor', 'SELECT', 'true'],
+        ['shape', 'mcp_approve_machine', 'INSERT', 'true'],
+        ['shape', 'mcp_approve_operator', 'SELECT', 'true'],
+        ['shape', 'mcp_approve_auditor', 'SELECT', 'true'],
         ['record', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],
         ['record', 'mcp_approve_machine', 'SELECT', 'machine = session_user'],
         ['record', 'mcp_approve_operator', 'SELECT', 'true'],
