@@ -1,4 +1,5 @@
 //! Many machines and one desk, on a real PostgreSQL.
 
 mod engine;
+mod log;
 mod roles;

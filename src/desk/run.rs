@@ -37,7 +37,7 @@ pub enum Turn {
 /// What trying again does not mend: a wrong URL, password file, certificate or schema.
 pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
     let mut cards = Cards::new(&site, target.role());
-    let mut shipping = Shipping::new(&site);
+    let mut shipping = Shipping::new(&site, target.role());
     let mut standing = Standing::new(&site);
     let mut tries = 0;
     loop {
