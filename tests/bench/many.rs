@@ -6,6 +6,7 @@
 
 #[path = "../desk/mod.rs"]
 mod desk;
+#[allow(dead_code, reason = "tests use the rest of it")]
 #[path = "../postgres.rs"]
 mod postgres;
 
