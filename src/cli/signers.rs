@@ -16,7 +16,7 @@ use crate::home::user;
 use crate::operator::sign::{OwnKey, a_try, own_keys, public_key, ssh_folder};
 use crate::signing::grade::{ConsoleUser, Grade, Owner};
 use crate::signing::signers::{Entry, EntryKey, InForce};
-use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, Said, SignedWord, Statement, VERSION};
+use crate::signing::statement::{CardTerms, Challenge, NAMESPACE, Said, Statement, VERSION};
 use crate::signing::verdict::{Attested, Expected, SignedVerdict, Spent};
 use crate::text::columns::cell;
 use crate::text::row::{Row, Tone};
@@ -229,7 +229,7 @@ fn made_up(key: &OwnKey, challenge: Challenge, now: i64) -> Statement {
         user: user::name(),
     };
     // A denial: even where it leaks, it approves nothing.
-    let said = Said { grants: None, until: None, verdict: SignedWord::Deny };
+    let said = Said::denial("");
     let signer = key.signer.clone();
     Statement {
         also: Vec::new(),

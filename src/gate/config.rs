@@ -100,7 +100,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Whether a call that must be asked is denied instead, for want of a console: `attached` are there.
+    /// Whether a call that must be asked is denied instead, for want of an operator: so many consoles, and
+    /// connections to the desk, are there.
     pub fn denies_unattended(&self, attached: usize) -> bool {
         self.unattended == Unattended::Deny && attached == 0
     }

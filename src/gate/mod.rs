@@ -43,7 +43,7 @@ use waiting::{Waiting, come_back, question};
 use crate::audit::record::{NamedText, TextKind};
 use crate::audit::{By, Kind, agreed};
 use crate::policy::Policy;
-use crate::signing::verdict::Spent;
+use crate::signing::{CardTerms, verdict::Spent};
 use crate::wire::{Refusal, message};
 
 pub use config::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
@@ -135,6 +135,7 @@ impl Gate {
             Event::Woke => self.on_woke(),
             Event::Attached { who, attached } => self.on_consoles(Kind::Attach, &who, attached),
             Event::Detached { who, attached } => self.on_consoles(Kind::Detach, &who, attached),
+            Event::Desks { who, desks } => self.on_desks(&who, desks),
             Event::Intruded { what } => {
                 let entry = self.out.fault("turned away from the console's socket", None);
                 self.out.record(entry.with("reason", what));
@@ -187,6 +188,11 @@ impl Gate {
         status::snapshots(self.context())
     }
 
+    /// What a signature on this card of a call that waits must cover, also where the policy asks for none.
+    pub fn terms(&self, card: &Snapshot) -> Option<CardTerms> {
+        status::terms(self.context(), card)
+    }
+
     /// The same calls in few words.
     pub fn waiting(&self) -> Vec<WaitingCall> {
         status::waiting(self.context())
@@ -225,6 +231,12 @@ impl Gate {
     fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
         self.out.attached = attached;
         self.out.record(self.out.entry(kind).with("operator", who).with("attached", attached));
+    }
+
+    fn on_desks(&mut self, who: &str, desks: usize) {
+        let kind = if desks > self.out.desks { Kind::Attach } else { Kind::Detach };
+        self.out.desks = desks;
+        self.out.record(self.out.entry(kind).with("operator", who).with("desks", desks));
     }
 
     /// Has new and changed definitions remembered; a change is also recorded.

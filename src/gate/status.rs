@@ -1,11 +1,12 @@
 //! What the shell and the consoles may ask of the gate between two steps. Changes nothing.
 
-use crate::gate::call::card;
+use crate::gate::call::{card, signed};
 use crate::gate::data::report::{KnownTool, Status, WaitingCall};
 use crate::gate::data::snapshot::Snapshot;
 use crate::gate::held::{Asking, Consulting, Held, Judged, context::Context};
 use crate::gate::server::catalog::Catalog;
 use crate::gate::server::described::{Described, Visibility};
+use crate::signing::CardTerms;
 
 /// The wrapper's state, as a console shows it.
 pub(super) fn status(context: Context<'_>) -> Status {
@@ -57,6 +58,13 @@ pub(super) fn tools(catalog: &Catalog) -> Vec<KnownTool> {
 pub(super) fn snapshots(context: Context<'_>) -> Vec<Snapshot> {
     let card = |(held, asking): (&Held, &Asking)| card::snapshot(context, held, &asking.case.judged);
     context.calls.iter::<Asking>().map(card).collect()
+}
+
+pub(super) fn terms(context: Context<'_>, card: &Snapshot) -> Option<CardTerms> {
+    let number = context.calls.by_ticket(&card.ticket)?;
+    let (held, Asking { case, .. }) = context.calls.get::<Asking>(number)?;
+    let terms = || signed::terms(context, held, &case.judged, card.card_digest());
+    Some(card.signs.clone().unwrap_or_else(terms))
 }
 
 pub(super) fn waiting(context: Context<'_>) -> Vec<WaitingCall> {

@@ -7,15 +7,16 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::notice;
-use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord, Signature};
+use crate::gate::data::event::{ConsoleId, Event, Now, Operator, OperatorWord, Place, Signature};
 use crate::gate::{Gate, Mode, data::snapshot::Snapshot};
 use crate::home::{places::Places, signers};
 use crate::link::folder::{self, LinkError, NameClaim};
-use crate::link::message::{FromConsole, FromWrapper, Wrapper};
+use crate::link::message::{ConsoleKind, FromConsole, FromWrapper, Wrapper};
 use crate::link::server::{FromConsoles, Server};
 use crate::signing::change::SignedChange;
 use crate::signing::statement::{Evidence, Refused, Signed};
 use crate::signing::{Attested, signers::Signers};
+use crate::wire::Digest;
 
 /// Microseconds between two status reports.
 const STATUS: u64 = 100_000;
@@ -53,6 +54,7 @@ pub struct Consoles {
 
 struct Guest {
     who: Arc<str>,
+    kind: ConsoleKind,
     /// Calls that waited when it attached and that it was not shown yet. They are sent one at a time, as fast as it
     /// reads, so that many waiting calls neither keep it out nor fill the memory.
     unseen: VecDeque<Snapshot>,
@@ -128,12 +130,19 @@ impl Consoles {
     /// What a console did, as an event for the gate; a newcomer is shown what waits.
     pub fn hear(&mut self, said: FromConsoles, gate: &Gate) -> Option<Event> {
         match said {
-            FromConsoles::Attached { console, operator, pid } => {
+            FromConsoles::Attached { console, operator, pid, kind } => {
                 let who: Arc<str> = format!("{operator} (pid {pid})").into();
-                let unseen = gate.snapshots().into();
-                self.consoles.insert(console, Guest { who: Arc::clone(&who), unseen });
+                let waiting = gate.snapshots().into_iter();
+                let unseen = match kind {
+                    ConsoleKind::Local => waiting.collect(),
+                    ConsoleKind::Desk => waiting.filter_map(|call| signable(gate, &call)).collect(),
+                };
+                self.consoles.insert(console, Guest { who: Arc::clone(&who), kind, unseen });
                 self.show_next(console);
                 self.tell(console, &FromWrapper::Status(gate.status()));
+                if kind == ConsoleKind::Desk {
+                    return Some(Event::Desks { who, desks: self.desks() });
+                }
                 if gate.tools_version() > 0 {
                     self.tell(console, &FromWrapper::Tools { tools: gate.tools() });
                 }
@@ -148,8 +157,11 @@ impl Consoles {
                 None
             }
             FromConsoles::Detached { console } => {
-                let who = self.consoles.remove(&console)?.who;
-                Some(Event::Detached { who, attached: self.attached() })
+                let Guest { who, kind, .. } = self.consoles.remove(&console)?;
+                Some(match kind {
+                    ConsoleKind::Local => Event::Detached { who, attached: self.attached() },
+                    ConsoleKind::Desk => Event::Desks { who, desks: self.desks() },
+                })
             }
             FromConsoles::Rejected { why } => {
                 if why.is_alarm() {
@@ -158,8 +170,11 @@ impl Consoles {
                 Some(Event::Intruded { what: why.to_string() })
             }
             FromConsoles::Said { console, message } => {
-                let who = Arc::clone(&self.consoles.get(&console)?.who);
-                let operator = Operator { who, console };
+                let Guest { who, kind, .. } = self.consoles.get(&console)?;
+                if *kind == ConsoleKind::Desk {
+                    return self.hear_desk(console, Arc::clone(who), message);
+                }
+                let operator = Operator { who: Arc::clone(who), console, place: Place::Here };
                 let word = |ticket, digest| OperatorWord { ticket, digest, operator: operator.clone() };
                 Some(match message {
                     FromConsole::Decide { ticket, digest, verdict, signed } => {
@@ -187,6 +202,24 @@ impl Consoles {
         }
     }
 
+    /// A word that came over the desk: a verdict, in the name of whoever signed it; nothing else counts from there.
+    fn hear_desk(&self, console: ConsoleId, who: Arc<str>, message: FromConsole) -> Option<Event> {
+        let FromConsole::Decide { ticket, digest, verdict, signed } = message else {
+            let why = "this can be done only at its machine".to_owned();
+            self.tell(console, &FromWrapper::Refused { ticket: message.ticket().to_owned(), why });
+            return None;
+        };
+        let statement = signed.as_ref().map_or("", |signed| &*signed.statement);
+        let place = Place::Desk(Digest::of(statement.as_bytes()));
+        let signature = self.checked(signed, Attested::check);
+        let who = match &signature {
+            Signature::Attested(signed, _) => format!("{} at the desk", signed.signer().principal).into(),
+            Signature::None | Signature::Unusable(_) => who,
+        };
+        let operator = Operator { who, console, place };
+        Some(Event::Decided(OperatorWord { ticket, digest, operator }, verdict, signature))
+    }
+
     /// Verifies a signature against the signers as their files are now, so that a key revoked a moment ago no longer counts.
     fn checked<T>(
         &self,
@@ -204,22 +237,32 @@ impl Consoles {
         }
     }
 
+    fn desks(&self) -> usize {
+        self.consoles.values().filter(|guest| guest.kind == ConsoleKind::Desk).count()
+    }
+
+    /// How many consoles on this machine there are. An operator at the desk hears of a call there: whoever is here hears of it as before.
     pub fn attached(&self) -> usize {
         self.link.as_ref().map_or(0, |link| link.server.attached())
     }
 
     /// Puts a call before every console; where there is none, a notice says that it waits.
-    pub fn ask(&mut self, now: Now, call: Box<Snapshot>) {
+    pub fn ask(&mut self, now: Now, call: Box<Snapshot>, gate: &Gate) {
         if self.attached() == 0 {
             let about = (&*call.ticket, &*call.server, &*call.effect);
             self.registration.waiting.say(now, about, call.silence.as_deref(), call.bare);
         }
-        if self.consoles.values().all(|guest| guest.unseen.is_empty()) {
-            return self.broadcast(&FromWrapper::Held { call });
+        if self.desks() > 0
+            && let Some(call) = signable(gate, &call)
+        {
+            self.put_before(ConsoleKind::Desk, Box::new(call));
         }
-        let held = FromWrapper::Held { call: call.clone() };
+        self.put_before(ConsoleKind::Local, call);
+    }
+
+    fn put_before(&mut self, kind: ConsoleKind, call: Box<Snapshot>) {
         let mut current = Vec::new();
-        for (console, guest) in &mut self.consoles {
+        for (console, guest) in self.consoles.iter_mut().filter(|(_, guest)| guest.kind == kind) {
             match guest.unseen.iter().position(|unseen| unseen.ticket == call.ticket) {
                 // The call was edited since.
                 Some(at) => guest.unseen[at].clone_from(&call),
@@ -227,8 +270,8 @@ impl Consoles {
                 None => guest.unseen.push_back((*call).clone()),
             }
         }
-        for console in current {
-            self.tell(console, &held);
+        if let Some(link) = &self.link {
+            link.server.tell(current.into_iter(), &FromWrapper::Held { call });
         }
     }
 
@@ -248,8 +291,12 @@ impl Consoles {
                 guest.unseen.retain(|unseen| unseen.ticket != settled.ticket);
             }
         }
+        // The desk is told of calls that wait, not of all that passes.
+        let is_for_all = matches!(message, FromWrapper::Settled(_) | FromWrapper::Status(_));
+        let hears = |guest: &Guest| is_for_all || guest.kind == ConsoleKind::Local;
+        let consoles: Vec<ConsoleId> = self.consoles.iter().filter(|(_, it)| hears(it)).map(|(id, _)| *id).collect();
         if let Some(link) = &self.link {
-            link.server.tell(self.consoles.keys().copied(), message);
+            link.server.tell(consoles.into_iter(), message);
         }
     }
 
@@ -261,7 +308,7 @@ impl Consoles {
 
     /// Something has changed: a status report is due soon.
     pub fn changed(&mut self, now: Now) {
-        if self.status_at.is_none() && self.attached() > 0 {
+        if self.status_at.is_none() && self.attached() + self.desks() > 0 {
             self.status_at = Some(now.mono.max(self.status_sent + STATUS));
         }
     }
@@ -287,4 +334,9 @@ impl Consoles {
     pub fn wake_at(&self) -> Option<u64> {
         self.status_at
     }
+}
+
+/// A card for the desk: with what must be signed, whatever the policy asks for. `None` where its call waits no more.
+fn signable(gate: &Gate, call: &Snapshot) -> Option<Snapshot> {
+    Some(Snapshot { signs: Some(gate.terms(call)?), ..call.clone() })
 }

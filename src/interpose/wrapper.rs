@@ -24,7 +24,7 @@ use super::watch::{Files, Watch};
 use super::{notice, programs};
 use crate::gate::Gate;
 use crate::gate::data::effect::{Effect, Passing};
-use crate::gate::data::event::{Event, Now, Side};
+use crate::gate::data::event::{Event, Now, Place, Side};
 use crate::home::config::approver::Callback;
 use crate::link::{message::FromWrapper, server::FromConsoles};
 use crate::wire::message::{self, BeyondCap, Cutter, Piece};
@@ -257,7 +257,7 @@ impl Wrapper {
                 if let Some(notifier) = &mut self.notifier {
                     notifier.asked(now, &call);
                 }
-                self.consoles.ask(now, call);
+                self.consoles.ask(now, call, &self.gate);
             }
             Effect::Settle(settled) => {
                 if let Some(notifier) = &mut self.notifier {
@@ -265,7 +265,10 @@ impl Wrapper {
                 }
                 self.consoles.broadcast(&FromWrapper::Settled(settled));
             }
-            Effect::Refuse { console, ticket, why } => self.refuse(console, ticket, why),
+            Effect::Refuse { console, ticket, place: Place::Here, why } => self.refuse(console, ticket, why),
+            Effect::Refuse { console, ticket, place: Place::Desk(statement), why } => {
+                self.consoles.tell(console, &FromWrapper::NotCounted { ticket, statement, why });
+            }
             Effect::AcceptPolicy { file, digest, signed, console } => {
                 if !self.reload.accept(Accept { file, digest, signed, console }) {
                     let why = "the policy cannot be read again now: look at the limit on processes (ulimit -u), and try again";

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::folder::{self, LinkError};
 pub use super::message::ClientEvent;
-use super::message::{Callback, FromConsole, FromWrapper, PROTOCOL, WaitingCall};
+use super::message::{Callback, ConsoleKind, FromConsole, FromWrapper, PROTOCOL, WaitingCall};
 use super::watcher::{Watcher, WatcherJob};
 
 /// Who this console is, as wrappers record it.
@@ -34,6 +34,16 @@ pub struct Clients {
 impl Clients {
     /// Starts to watch the runtime folder, making it where it is missing.
     pub fn watch(run: &Path, me: Me, on: impl Fn(ClientEvent) + Send + Sync + 'static) -> Result<Self, LinkError> {
+        Self::watch_as(ConsoleKind::Local, run, me, on)
+    }
+
+    /// The same for one that is not the usual console.
+    pub fn watch_as(
+        kind: ConsoleKind,
+        run: &Path,
+        me: Me,
+        on: impl Fn(ClientEvent) + Send + Sync + 'static,
+    ) -> Result<Self, LinkError> {
         folder::prepare(run)?;
         let ended = Arc::new(AtomicBool::new(false));
         let quiet = Arc::clone(&ended);
@@ -43,7 +53,7 @@ impl Clients {
             }
         });
         let Me { operator, version, pid } = me;
-        let hello = line(&FromConsole::Hello { protocol: PROTOCOL, version, operator, pid })?;
+        let hello = line(&FromConsole::Hello { protocol: PROTOCOL, version, operator, pid, kind })?;
         let (tell, jobs) = mpsc::channel();
         let watcher = Watcher::new(run.to_owned(), hello, on, tell.clone());
         let watcher = thread::Builder::new()

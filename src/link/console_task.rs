@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout};
 
 use super::folder::LinkError;
 use super::message::{
-    FromConsole, FromConsoles, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Rejection, Subject,
+    ConsoleKind, FromConsole, FromConsoles, FromWrapper, Greeting, LONGEST_FROM_CONSOLE, PROTOCOL, Rejection, Subject,
 };
 use super::peer;
 use crate::gate::data::event::ConsoleId;
@@ -44,7 +44,7 @@ enum Incoming {
 enum Attachment {
     /// Its `Hello` has not come yet.
     NotGreeted,
-    Attached,
+    Attached(ConsoleKind),
     /// Its `Hello` has another protocol: it is sent the reason, and nothing else.
     OtherProtocol(String),
 }
@@ -170,7 +170,7 @@ impl ConsoleTask {
                 let subject: Subject = serde_json::from_slice(&line).unwrap_or_default();
                 self.refuse(id, subject.ticket, why.clone());
             }
-            Attachment::Attached => match serde_json::from_slice(&line) {
+            Attachment::Attached(_) => match serde_json::from_slice(&line) {
                 Ok(FromConsole::Hello { .. } | FromConsole::Peek { .. }) => {
                     self.garbage(id, "a second greeting".to_owned());
                 }
@@ -194,11 +194,13 @@ impl ConsoleTask {
             return self.say(FromConsoles::Rejected { why });
         }
         match serde_json::from_slice(line) {
-            Ok(FromConsole::Hello { operator, pid, .. }) => {
+            Ok(FromConsole::Hello { operator, pid, kind, .. }) => {
                 let known = self.consoles.get(&id).and_then(|console| console.pid);
-                self.set_attachment(id, Attachment::Attached);
-                self.attached.fetch_add(1, Ordering::Relaxed);
-                self.say(FromConsoles::Attached { console: id, operator, pid: known.unwrap_or(pid) });
+                self.set_attachment(id, Attachment::Attached(kind));
+                if kind == ConsoleKind::Local {
+                    self.attached.fetch_add(1, Ordering::Relaxed);
+                }
+                self.say(FromConsoles::Attached { console: id, operator, pid: known.unwrap_or(pid), kind });
             }
             Ok(_) => self.garbage(id, "no greeting".to_owned()),
             Err(error) => self.garbage(id, error.to_string()),
@@ -232,8 +234,10 @@ impl ConsoleTask {
 
     fn let_go(&mut self, id: ConsoleId) {
         let Some(console) = self.consoles.remove(&id) else { return };
-        if matches!(console.attachment, Attachment::Attached) {
-            self.attached.fetch_sub(1, Ordering::Relaxed);
+        if let Attachment::Attached(kind) = console.attachment {
+            if kind == ConsoleKind::Local {
+                self.attached.fetch_sub(1, Ordering::Relaxed);
+            }
             self.say(FromConsoles::Detached { console: id });
         }
     }

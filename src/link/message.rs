@@ -13,7 +13,7 @@ use crate::signing::statement::Evidence;
 use crate::wire::Digest;
 
 /// The version of this protocol. With different numbers, the wrapper takes no verdict and the console says why.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// The longest line a wrapper takes from a console, line end included: an edit of the longest call, escaped.
 pub const LONGEST_FROM_CONSOLE: usize = 64 * 1024 * 1024;
@@ -88,6 +88,23 @@ pub enum FromWrapper {
         ticket: String,
         why: String,
     },
+    /// The same for a verdict that came over the desk: the one of the statement of this digest.
+    NotCounted {
+        ticket: String,
+        statement: Digest,
+        why: String,
+    },
+}
+
+/// What attaches as a console.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConsoleKind {
+    /// One on this machine, of this user.
+    #[default]
+    Local,
+    /// The desk of many machines: of what it says only a signed verdict counts, and it is told what must be signed of every card.
+    Desk,
 }
 
 /// Who a wrapper is. Names are foreign text.
@@ -108,7 +125,14 @@ pub struct Wrapper {
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromConsole {
     /// First of all.
-    Hello { protocol: u32, version: String, operator: String, pid: u32 },
+    Hello {
+        protocol: u32,
+        version: String,
+        operator: String,
+        pid: u32,
+        #[serde(default)]
+        kind: ConsoleKind,
+    },
     /// Instead of `Hello`: asks what waits. The asker is not attached, and learns nothing else.
     Peek { protocol: u32 },
     /// The operator decided on exactly these bytes; an approval whose card asks for it is signed.
@@ -152,6 +176,21 @@ pub enum FromConsole {
     },
 }
 
+impl FromConsole {
+    /// The call that it is about; empty where it is about none.
+    pub fn ticket(&self) -> &str {
+        match self {
+            Self::Decide { ticket, .. }
+            | Self::Edit { ticket, .. }
+            | Self::Grant { ticket, .. }
+            | Self::Pin { ticket, .. }
+            | Self::Look { ticket, .. }
+            | Self::Extend { ticket, .. } => ticket,
+            Self::Hello { .. } | Self::Peek { .. } | Self::EndGrant { .. } | Self::AcceptPolicy { .. } => "",
+        }
+    }
+}
+
 /// What happens on the link. Names and words of wrappers are foreign text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientEvent {
@@ -179,6 +218,7 @@ pub enum FromConsoles {
         operator: String,
         /// As the kernel gives it, or else as the console says.
         pid: u32,
+        kind: ConsoleKind,
     },
     /// A program that is not a console asks what waits.
     Peeked {

@@ -77,6 +77,7 @@ impl Server {
         }
     }
 
+    /// How many consoles on this machine there are: the desk is none.
     pub fn attached(&self) -> usize {
         self.attached.load(Ordering::Relaxed)
     }

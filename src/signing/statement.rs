@@ -97,10 +97,21 @@ pub struct Said {
     /// What is granted beyond this call; absent for this call alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<String>,
+    /// Why it is denied, which the host is told: whoever carries the verdict must not change it. Absent where no reason is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Until when it is granted, in milliseconds since 1970, UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<i64>,
     pub verdict: SignedWord,
+}
+
+impl Said {
+    /// What a denial for a reason says; an empty one is none.
+    pub fn denial(reason: &str) -> Self {
+        let reason = Some(reason.to_owned()).filter(|reason| !reason.is_empty());
+        Self { grants: None, reason, until: None, verdict: SignedWord::Deny }
+    }
 }
 
 /// The end of the log as the console saw it.
@@ -169,7 +180,9 @@ impl Statement {
             return Err(NoStatement::Version(version));
         }
         let read: Self = serde_json::from_str(text).map_err(not_json)?;
-        if read.to_json() == text { Ok(read) } else { Err(NoStatement::NotCanonical) }
+        // A reason that is there and says nothing would be a second way to write one that is absent.
+        let is_one = read.to_json() == text && read.said.reason.as_deref() != Some("");
+        if is_one { Ok(read) } else { Err(NoStatement::NotCanonical) }
     }
 }
 

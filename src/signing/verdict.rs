@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::signing::grade::{ConsoleUser, Grade, Needs, Owner, Required};
 use crate::signing::signers::{EntryKey, InForce, MayNotSign, Signers, same_person};
 use crate::signing::statement::{
-    CardTerms, Challenge, Evidence, NAMESPACE, Refused, Said, Signed, Signer, Statement, attest,
+    CardTerms, Challenge, Evidence, NAMESPACE, Refused, Said, Signed, SignedWord, Signer, Statement, attest,
 };
 use crate::wire::Digest;
 
@@ -86,7 +86,13 @@ impl SignedVerdict {
         let Statement { said, time, not_after, .. } = attested.statement();
         let is_it = |card: &&CardTerms| card.challenge == expected.card.challenge;
         let card = attested.statement().cards().find(is_it).ok_or(Refused::OtherChallenge)?;
-        if let Some(field) = other_call(card, expected.card) {
+        // What a card showed and on which terms its call is approved does not matter to a denial: any valid one ends the call, also
+        // from a card of which something was withheld, so that its digest is another.
+        let differs = other_call(card, expected.card).or_else(|| match expected.said.verdict {
+            SignedWord::Approve => other_terms(card, expected.card),
+            SignedWord::Deny => None,
+        });
+        if let Some(field) = differs {
             return Err(Refused::OtherCall(field));
         }
         if let Some(field) = other_verdict(said, expected.said) {
@@ -149,48 +155,56 @@ impl Consent {
     }
 }
 
-/// The first field of the card that is another.
+/// The first field that says which call it is, and is another.
 fn other_call(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
+    let same = [
+        ("the ticket", card.ticket == expected.ticket),
+        ("the digest of its bytes", card.call == expected.call),
+        ("the challenge", card.challenge == expected.challenge),
+        ("the session", card.session == expected.session),
+        ("the user", card.user == expected.user),
+        ("the machine", card.machine == expected.machine),
+    ];
+    same.into_iter().find(|(_, same)| !same).map(|(field, _)| field)
+}
+
+/// The first field that says what was shown and on which terms, and is another.
+fn other_terms(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
     // Every field by name: a new one that is not compared is a compile error.
     let CardTerms {
         approval,
         approvals,
-        call,
         card: shown,
-        challenge,
         definition,
-        machine,
         policy,
         role,
         server,
-        session,
-        ticket,
-        user,
+        call: _,
+        challenge: _,
+        machine: _,
+        session: _,
+        ticket: _,
+        user: _,
     } = expected;
     let same = [
-        ("the ticket", card.ticket == *ticket),
-        ("the digest of its bytes", card.call == *call),
         ("the digest of its card", card.card == *shown),
-        ("the challenge", card.challenge == *challenge),
         ("the tool's definition", card.definition == *definition),
         ("the policy", card.policy == *policy),
         ("the role", card.role == *role),
         ("the number of the approval", card.approval == *approval),
         ("the number of approvals needed", card.approvals == *approvals),
         ("the server", card.server == *server),
-        ("the session", card.session == *session),
-        ("the user", card.user == *user),
-        ("the machine", card.machine == *machine),
     ];
     same.into_iter().find(|(_, same)| !same).map(|(field, _)| field)
 }
 
 /// The first part of the verdict that is another.
 fn other_verdict(said: &Said, expected: &Said) -> Option<&'static str> {
-    let Said { grants, until, verdict } = expected;
+    let Said { grants, reason, until, verdict } = expected;
     let same = [
         ("approve or deny", said.verdict == *verdict),
         ("what it grants", said.grants == *grants),
+        ("the reason", said.reason == *reason),
         ("until when it is granted", said.until == *until),
     ];
     same.into_iter().find(|(_, same)| !same).map(|(field, _)| field)

@@ -91,9 +91,9 @@ fn what_waits_is_shown_to_a_newcomer_one_call_at_a_time() {
         let mut edited = wrapped.world.cards["files-3"].clone();
         edited.arguments = "{}".to_owned();
         let now = wrapped.world.now;
-        wrapped.consoles.ask(now, Box::new(edited));
+        wrapped.consoles.ask(now, Box::new(edited), &wrapped.world.gate);
         let fifth = wrapped.hold(5, 1);
-        wrapped.consoles.ask(now, Box::new(fifth));
+        wrapped.consoles.ask(now, Box::new(fifth), &wrapped.world.gate);
         let reads = async {
             let mut all = Vec::new();
             while all.len() < 5 {
@@ -119,7 +119,7 @@ fn what_waits_is_shown_to_a_newcomer_one_call_at_a_time() {
         );
         // From here on it hears with everybody.
         let sixth = wrapped.hold(6, 1);
-        wrapped.consoles.ask(now, Box::new(sixth));
+        wrapped.consoles.ask(now, Box::new(sixth), &wrapped.world.gate);
         assert!(news(&mut raw).await.starts_with("held files-6"));
     });
 }

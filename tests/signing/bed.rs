@@ -180,7 +180,7 @@ pub fn card() -> CardTerms {
 }
 
 pub fn said() -> Said {
-    Said { grants: None, until: None, verdict: SignedWord::Approve }
+    Said { grants: None, reason: None, until: None, verdict: SignedWord::Approve }
 }
 
 /// What an honest console signs for that card.

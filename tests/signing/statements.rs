@@ -69,7 +69,7 @@ fn another_text_of_the_same_statement_is_not_read() {
             "not canonical",
         ),
         ("a key twice", text.replacen("\"time\"", "\"signer\":\"x\",\"time\"", 1), "duplicate field"),
-        ("the reason of version 1", text.replacen("\"verdict\"", "\"reason\":\"\",\"verdict\"", 1), "unknown field"),
+        ("an empty reason", text.replacen("\"verdict\"", "\"reason\":\"\",\"verdict\"", 1), "not canonical"),
         ("a key that is not known", text.replacen("\"time\"", "\"tim\":1,\"time\"", 1), "unknown field"),
         ("a key that is missing", text.replacen(r#""approval":1,"#, "", 1), "missing field"),
         ("a string for a number", text.replacen("\"seq\":41", "\"seq\":\"41\"", 1), "not the JSON"),

@@ -118,7 +118,7 @@ pub struct World {
 
 /// The operator whom a test plays.
 pub fn ann() -> Operator {
-    Operator { who: "ann".into(), console: 1 }
+    Operator { who: "ann".into(), console: 1, place: mcp_approve::gate::data::event::Place::Here }
 }
 
 /// What she says is about exactly these bytes.

@@ -120,7 +120,9 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
         }
         // This answers a question that consoles do not ask.
         FromWrapper::Waiting { .. } => {}
-        FromWrapper::Refused { ticket, why } => refused(model, session, ticket, &why),
+        FromWrapper::Refused { ticket, why } | FromWrapper::NotCounted { ticket, why, .. } => {
+            refused(model, session, ticket, &why);
+        }
     }
 }
 

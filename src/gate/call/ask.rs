@@ -4,19 +4,25 @@ use crate::audit::By;
 use crate::gate::call::judge;
 use crate::gate::data::event::OperatorWord;
 use crate::gate::held::{
-    Approval, Approved, Approving, Asking, Case, Deciding, Describing, Forwarding, Held, Judged, Next, Original, Seen,
-    Stage, Verdict, Withdrawn, context::Context, out::Out, replies, table::Calls, wait,
+    Approval, Approved, Approving, Asking, Case, Decided, Deciding, Denial, Describing, Forwarding, GradedVerdict,
+    Held, Judged, Next, Original, Seen, Stage, Verdict, Withdrawn, context::Context, out::Out, replies, table::Calls,
+    wait,
 };
 use crate::gate::server::catalog::ToolLookup;
 use crate::mcp::InSession;
 use crate::policy::{Decision, scope::Outside};
 use crate::wire::Call;
 
-pub(super) fn denied(held: Held, asking: Asking, word: &OperatorWord, reason: String) -> Next {
+pub(super) fn denied(
+    held: Held,
+    asking: Asking,
+    word: &OperatorWord,
+    (reason, signed): (String, Vec<GradedVerdict>),
+) -> Next {
     let reply = replies::denied_by_operator(&held.call, &reason);
     let reason = if reason.is_empty() { "denied by the operator".into() } else { reason };
     let verdict = by_operator(word, &asking, reason);
-    Next::deny(held, Some(asking.case.judged), verdict, reply)
+    Next::Decide(held, Decided::Deny(Denial { judged: Some(asking.case.judged), verdict, reply, signed }))
 }
 
 /// The call, if its tool is still described as the card showed it; otherwise what comes next, and why the verdict does not count.

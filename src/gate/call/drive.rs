@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::audit::{By, Kind, Receipt};
 use crate::gate::Gate;
 use crate::gate::call::{ask, card, end, forward, grant, judge, look, signed};
-use crate::gate::data::event::{Operator, OperatorWord, Said, Signature};
+use crate::gate::data::event::{Operator, OperatorWord, Place, Said, Signature};
 use crate::gate::data::pin::{Pinning, ToolWord};
 use crate::gate::data::{
     effect::Effect,
@@ -54,7 +54,7 @@ impl Gate {
                     // What needs a signature has one of its own: no operator signed what the host brings back.
                     let continued = continued.filter(|_| signed::needs(self.context(), &case.judged) == Needs::Nothing);
                     judge::note_use(&case.judged, &mut self.out);
-                    let config = (&self.config, self.context().mode(), self.out.attached);
+                    let config = (&self.config, self.context().mode(), self.out.reachable());
                     judge::act((held, case), continued, &mut self.grants, config)
                 }
                 Next::Ask(held, case) => self.ask(held, case),
@@ -213,7 +213,7 @@ impl Gate {
             OperatorVerdict::Approve { unread } => {
                 self.operator_approves((held, asking), word, (unread, None), signature);
             }
-            OperatorVerdict::Deny { reason } => self.drive(ask::denied(held, asking, word, reason)),
+            OperatorVerdict::Deny { reason } => self.operator_denies((held, asking), word, reason, signature),
         }
     }
 
@@ -229,6 +229,23 @@ impl Gate {
         self.operator_approves((held, asking), word, (false, Some(terms)), signature);
     }
 
+    /// A denial at this machine needs no signature, and one from the desk always has one.
+    fn operator_denies(
+        &mut self,
+        (held, asking): (Held, Asking),
+        word: &OperatorWord,
+        reason: String,
+        signature: Signature,
+    ) {
+        let judged = (self.context(), &held, &*asking.case.judged);
+        let offered = signed::offered_denial(judged, signature, word.operator.place);
+        let now = self.out.now.wall;
+        match offered.and_then(|offered| signed::accept_denial(offered, &reason, now, &mut self.spent)) {
+            Ok(signed) => self.drive(ask::denied(held, asking, word, (reason, signed))),
+            Err(why) => self.not_counted((held, asking), word, "deny", &why),
+        }
+    }
+
     fn operator_approves(
         &mut self,
         (mut held, asking): (Held, Asking),
@@ -236,19 +253,20 @@ impl Gate {
         (unread, grant): (bool, Option<GrantTerms>),
         signature: Signature,
     ) {
-        if signed::needs(self.context(), &asking.case.judged) == Needs::Signature {
-            let taken = self.take_signature((&mut held, &asking.case), grant.as_ref(), signature);
+        let is_remote = word.operator.place != Place::Here;
+        if is_remote || signed::needs(self.context(), &asking.case.judged) == Needs::Signature {
+            let taken = self.take_signature((&mut held, &asking.case), grant.as_ref(), signature, word.operator.place);
             match taken {
                 Ok(0) => {}
                 Ok(missing) => {
                     let why = format!("your approval counts; {} more must sign", counted(missing, "person|people"));
                     return self.wait_on((held, asking), word, &why);
                 }
-                Err(why) => {
-                    ask::record_ineffective(&mut self.out, word, "approve", &why);
-                    return self.wait_on((held, asking), word, &why);
-                }
+                Err(why) => return self.not_counted((held, asking), word, "approve", &why),
             }
+        } else {
+            // It counts without: what was signed before the policy stopped asking for it is not part of it.
+            held.signed.clear();
         }
         let verdict = ask::by_operator(word, &asking, "approved by the operator".into());
         if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, unread, grant)) {
@@ -262,10 +280,18 @@ impl Gate {
         (held, case): (&mut Held, &Case),
         grant: Option<&GrantTerms>,
         signature: Signature,
+        place: Place,
     ) -> Result<u32, String> {
-        let card = card::snapshot(self.context(), held, &case.judged).signs;
-        let offered = signed::offered(self.context(), &case.judged, card, grant, signature)?;
+        let shown = card::snapshot(self.context(), held, &case.judged).card_digest();
+        let card = signed::terms(self.context(), held, &case.judged, shown);
+        let offered = signed::offered((self.context(), &case.judged), card, grant, signature, place)?;
         signed::accept(offered, held, grant, self.out.now.wall, &mut self.spent)
+    }
+
+    /// A verdict does not count: this is recorded, and its call waits on.
+    fn not_counted(&mut self, waits: (Held, Asking), word: &OperatorWord, said: &str, why: &str) {
+        ask::record_ineffective(&mut self.out, word, said, why);
+        self.wait_on(waits, word, why);
     }
 
     /// A call waits on, and its card is shown as it is now, because an approval did not decide it.
@@ -394,10 +420,7 @@ impl Gate {
         let signs = grant::signs(self.context(), &held, judged, &offer).change(tool_word);
         let proof = match signed::word(self.context(), judged, signs.as_ref(), signature) {
             Ok(proof) => proof,
-            Err(why) => {
-                ask::record_ineffective(&mut self.out, word, tool_word.word(), &why);
-                return self.wait_on((held, asking), word, &why);
-            }
+            Err(why) => return self.not_counted((held, asking), word, tool_word.word(), &why),
         };
         let (says, mut agreed) = grant::settles(&held, judged, &offer, tool_word);
         agreed.extend(says.as_ref().filter(|_| proof.is_signed()).map(Pinning::agreement));
@@ -432,7 +455,7 @@ impl Gate {
     pub(in crate::gate) fn on_grant_ended(&mut self, grant: &str, operator: &Operator) {
         let Some(card) = self.grants.end(grant) else {
             let why = format!("grant {grant} has ended already");
-            return self.out.push(Effect::Refuse { console: operator.console, ticket: String::new(), why });
+            return self.out.refuse_operator(operator, why);
         };
         let entry = self.out.entry(Kind::Policy).with("what", "a grant ended").with("reason", "an operator ended it");
         self.out.record(entry.with("operator", &*operator.who).with("grant", json!(card)));
@@ -468,7 +491,7 @@ impl Gate {
         };
         let proof = match signed::acceptance(self.context(), (&file, digest), signature) {
             Ok(proof) => proof,
-            Err(why) => return self.out.push(Effect::Refuse { console, ticket: String::new(), why }),
+            Err(why) => return self.out.refuse_operator(operator, why),
         };
         let entry = self.out.entry(Kind::Policy).with("what", "an operator accepted the changed policy");
         let entry = entry.with("operator", &*operator.who).with("file", file.as_str()).with("text", digest.to_string());

@@ -8,7 +8,7 @@ use crate::audit::{Entry, Kind};
 use crate::behavior::{Agreement, Confidence, Mutability, agreed::Backing};
 use crate::gate::call::danger;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Operator, OperatorWord, Said};
+use crate::gate::data::event::{Operator, OperatorWord, Place, Said};
 use crate::gate::data::pin::{OfferSigns, PinOffer, Pinning, Remembers, ToolOffer, ToolWord};
 use crate::gate::data::terms::{Covers, GrantTerms, Lasts};
 use crate::gate::grants::{self, GivenGrant, GrantArea, Grants, LONGEST};
@@ -147,7 +147,7 @@ pub(super) fn word_failed(out: &mut Out, entry: u64, why: &str) {
         Some(Said::Agreed(agreed, _, console)) => (format!("about {}", agreed.says()), console),
     };
     let why = format!("your answer {what} could not be recorded, so it is not remembered: {why}");
-    out.push(Effect::Refuse { console, ticket: String::new(), why });
+    out.push(Effect::Refuse { console, ticket: String::new(), place: Place::Here, why });
 }
 
 pub(super) fn offers(offer: &PinOffer, word: ToolWord) -> bool {

@@ -24,7 +24,7 @@ pub(super) fn needed(context: Context<'_>, held: &Held, judged: &Judged) -> Opti
     }
     let mut wanted = judged.wanted.clone();
     let config = context.config;
-    if !judged.awaits_look && (context.mode() == Mode::Observe || config.denies_unattended(context.out.attached)) {
+    if !judged.awaits_look && (context.mode() == Mode::Observe || config.denies_unattended(context.out.reachable())) {
         // No card will show the files, and no grant depends on them.
         wanted.files.clear();
     }

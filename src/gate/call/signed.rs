@@ -1,12 +1,13 @@
 //! Where an approval needs signatures: what one must cover, and whether enough are there. Verifies none itself: `signing` does.
 
 use crate::gate::call::judge;
-use crate::gate::data::{event::Signature, terms::GrantTerms};
-use crate::gate::held::{Approval, Held, Judged, SignedApproval, context::Context};
+use crate::gate::data::event::{Place, Signature};
+use crate::gate::data::terms::GrantTerms;
+use crate::gate::held::{Approval, GradedVerdict, Held, Judged, context::Context};
 use crate::policy::{Decision, terms::ApproverKind};
 use crate::signing::change::{Change, ChangeKind, ChangeTerms, Proof};
-use crate::signing::grade::{ConsoleUser, Danger};
-use crate::signing::statement::{Challenge, NAMESPACE, Signer};
+use crate::signing::grade::{ConsoleUser, Danger, Owner};
+use crate::signing::statement::{Challenge, NAMESPACE, Refused, Said, Signer};
 use crate::signing::verdict::{Consent, Expected, SignedVerdict, Spent};
 use crate::signing::{Attested, CardTerms, InForce, Needs};
 use crate::wire::{Digest, Hasher};
@@ -48,7 +49,7 @@ pub(super) fn granted_until(approval: &Approval) -> Option<i64> {
 }
 
 /// What the next signature on the card of this digest must cover. Signatures over another state of the call do not count.
-pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Digest) -> CardTerms {
+pub(in crate::gate) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Digest) -> CardTerms {
     let config = context.config;
     let call = held.call.digest();
     let mut first = CardTerms {
@@ -56,7 +57,7 @@ pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Di
         approvals: judged.ruling.terms.approvals,
         call,
         card,
-        challenge: challenge(&config.secret, held),
+        challenge: challenge(&config.secret, held, held.challenges),
         definition: judged.described.as_ref().map(|known| known.digest),
         machine: config.machine.to_string(),
         policy: context.rules.policy.digest,
@@ -72,9 +73,9 @@ pub(super) fn terms(context: Context<'_>, held: &Held, judged: &Judged, card: Di
 }
 
 /// Unknown before the card is sent, by the wrapper's secret; another for each call, edit, wrapper and signature that was taken.
-fn challenge(secret: &str, held: &Held) -> Challenge {
+fn challenge(secret: &str, held: &Held, number: u64) -> Challenge {
     let mut hasher = Hasher::default();
-    for part in ["challenge of a card", secret, &held.ticket, &held.challenges.to_string()] {
+    for part in ["challenge of a card", secret, &held.ticket, &number.to_string()] {
         hasher.update(part.as_bytes());
         hasher.update(&[0]);
     }
@@ -123,9 +124,9 @@ fn change(
     let now = context.out.now.wall;
     match signature {
         Signature::None => Proof::unsigned(needs),
-        Signature::Unusable(why) => Err(format!("the signature does not count: {why}")),
+        Signature::Unusable(why) => Err(does_not_count(&why)),
         Signature::Attested(signed, lists) => {
-            Proof::signed(&signed, &lists, terms, now).map_err(|why| format!("the signature does not count: {why}"))
+            Proof::signed(&signed, &lists, terms, now).map_err(|why| does_not_count(&why))
         }
     }
 }
@@ -135,21 +136,18 @@ pub(super) struct Offered {
     attested: Attested,
     lists: InForce,
     card: CardTerms,
+    from: ConsoleUser,
 }
 
 /// Looks whether a signature may count for a call that waits, by the terms of its ruling. `card` is what its card asks to be signed.
 pub(super) fn offered(
-    context: Context<'_>,
-    judged: &Judged,
-    card: Option<CardTerms>,
+    (context, judged): (Context<'_>, &Judged),
+    card: CardTerms,
     grant: Option<&GrantTerms>,
     signature: Signature,
+    place: Place,
 ) -> Result<Offered, String> {
-    let (attested, lists) = match signature {
-        Signature::None => return Err(UNSIGNED.to_owned()),
-        Signature::Unusable(why) => return Err(format!("the signature does not count: {why}")),
-        Signature::Attested(attested, lists) => (*attested, *lists),
-    };
+    let (attested, lists) = attested(signature)?;
     let terms = &judged.ruling.terms;
     let Signer { principal: signer, key, .. } = attested.signer();
     if terms.signers.as_ref().is_some_and(|named| !named.contains(signer)) {
@@ -159,14 +157,70 @@ pub(super) fn offered(
         return Err(format!("the rule wants another person than {signer}, who is the user of this machine"));
     }
     if !terms.is_plain() {
-        let several = |why| format!("the signature does not count: {why}");
-        lists.signers.is_of_one_person(key, NAMESPACE).map_err(several)?;
+        lists.signers.is_of_one_person(key, NAMESPACE).map_err(|why| does_not_count(&why))?;
     }
     if terms.approvals > 1 && grant.is_some() {
         return Err("a call that needs several approvals is approved alone: nothing can be granted with it".to_owned());
     }
-    let card = card.ok_or("the card asks for no signature; look again")?;
-    Ok(Offered { attested, lists, card })
+    let from = console_user(context, &lists, &attested, place);
+    Ok(Offered { attested, lists, card, from })
+}
+
+fn attested(signature: Signature) -> Result<(Attested, InForce), String> {
+    match signature {
+        Signature::None => Err(UNSIGNED.to_owned()),
+        Signature::Unusable(why) => Err(does_not_count(&why)),
+        Signature::Attested(attested, lists) => Ok((*attested, *lists)),
+    }
+}
+
+fn does_not_count(why: &impl std::fmt::Display) -> String {
+    format!("the signature does not count: {why}")
+}
+
+/// Where it was signed, as far as that is known: with a key of this machine's user it may have been here, whoever brought it.
+fn console_user(context: Context<'_>, lists: &InForce, attested: &Attested, place: Place) -> ConsoleUser {
+    match place {
+        Place::Desk(_) if !lists.signers.is_of_user(&attested.signer().key, &context.config.user) => ConsoleUser::Other,
+        Place::Desk(_) | Place::Here => ConsoleUser::Same,
+    }
+}
+
+/// Looks whether a signed denial may count for a call that waits: whoever may sign verdicts here may deny, whatever the rule says of
+/// approvals, and by any card of this call, also one that another's signature made an old one. At this machine a denial needs none.
+pub(super) fn offered_denial(
+    (context, held, judged): (Context<'_>, &Held, &Judged),
+    signature: Signature,
+    place: Place,
+) -> Result<Option<Offered>, String> {
+    if place == Place::Here {
+        return Ok(None);
+    }
+    let (attested, lists) = attested(signature)?;
+    let from = console_user(context, &lists, &attested, place);
+    let mut card = terms(context, held, judged, Digest::of(b""));
+    let named = |one: &Challenge| attested.statement().cards().any(|card| card.challenge == *one);
+    let mut earlier = (0..held.challenges).map(|number| challenge(&context.config.secret, held, number));
+    card.challenge = earlier.find(named).unwrap_or(card.challenge);
+    Ok(Some(Offered { attested, lists, card, from }))
+}
+
+/// The proof that a denial was signed, where it must be.
+pub(super) fn accept_denial(
+    offered: Option<Offered>,
+    reason: &str,
+    now: i64,
+    spent: &mut Spent,
+) -> Result<Vec<GradedVerdict>, String> {
+    let Some(Offered { attested, lists, card, from }) = offered else { return Ok(Vec::new()) };
+    let expected = Expected { card: &card, said: &Said::denial(reason), earlier: &[], now };
+    graded(SignedVerdict::accept(attested, expected, spent), lists.owner, from).map(|one| vec![one])
+}
+
+fn graded(accepted: Result<SignedVerdict, Refused>, owner: Owner, from: ConsoleUser) -> Result<GradedVerdict, String> {
+    let verdict = accepted.map_err(|why| does_not_count(&why))?;
+    let grade = verdict.grade(owner, from).ok_or("the key signed without a touch")?;
+    Ok(GradedVerdict { verdict, grade })
 }
 
 /// Keeps an offered signature with the call; those before it must hold by the lists of now. Returns how many are still missing.
@@ -177,7 +231,7 @@ pub(super) fn accept(
     now: i64,
     spent: &mut Spent,
 ) -> Result<u32, String> {
-    let Offered { attested, lists, card } = offered;
+    let Offered { attested, lists, card, from } = offered;
     held.signed.retain(|one| one.covers(&card));
     let lapsed = held.signed.iter().enumerate().find_map(|(at, one)| {
         let earlier = one.verdict.attested();
@@ -192,10 +246,8 @@ pub(super) fn accept(
     let earlier: Vec<Signer> = held.signed.iter().map(|one| one.verdict.attested().signer().clone()).collect();
     let said = GrantTerms::said(grant, attested.statement().time);
     let expected = Expected { card: &card, said: &said, earlier: &earlier, now };
-    let accepted = SignedVerdict::accept(attested, expected, spent);
-    let verdict = accepted.map_err(|why| format!("the signature does not count: {why}"))?;
-    let grade = verdict.grade(lists.owner, ConsoleUser::Same).ok_or("the key signed without a touch")?;
+    let verdict = graded(SignedVerdict::accept(attested, expected, spent), lists.owner, from)?;
     held.challenges += 1;
-    held.signed.push(SignedApproval { verdict, grade });
+    held.signed.push(verdict);
     Ok(card.approvals.saturating_sub(card.approval))
 }

@@ -2,7 +2,7 @@
 
 use crate::audit::Entry;
 use crate::behavior::{Agreement, agreed::Backing};
-use crate::gate::data::event::{ConsoleId, Side};
+use crate::gate::data::event::{ConsoleId, Place, Side};
 use crate::gate::data::pin::{PinUpdate, Pinning};
 use crate::gate::data::report::{Activity, CallEnd};
 use crate::gate::data::{facts::Look, snapshot::Snapshot, token::GuardrailToken};
@@ -59,6 +59,7 @@ pub enum Effect {
     Refuse {
         console: ConsoleId,
         ticket: String,
+        place: Place,
         why: String,
     },
     /// Show something that passed (only while a console is attached).

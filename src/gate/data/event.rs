@@ -38,6 +38,16 @@ pub type ConsoleId = u64;
 pub struct Operator {
     pub who: Arc<str>,
     pub console: ConsoleId,
+    pub place: Place,
+}
+
+/// Where an operator's word was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At a console of this user on this machine.
+    Here,
+    /// At the desk, in the statement of this digest: it counts only by its signature.
+    Desk(Digest),
 }
 
 /// Which operator's word it is, and about exactly which bytes of which call.
@@ -138,6 +148,11 @@ pub enum Event {
     Detached {
         who: Arc<str>,
         attached: usize,
+    },
+    /// The desk attached or went away; `desks` is how many connections to it there are now.
+    Desks {
+        who: Arc<str>,
+        desks: usize,
     },
     /// Someone who may not decide tried to connect.
     Intruded {

@@ -53,7 +53,7 @@ impl GrantTerms {
         // Terms of texts and numbers are always JSON.
         let grants = terms.map(|terms| serde_json::to_string(terms).unwrap_or_default());
         let until = terms.and_then(|terms| terms.lasts.minutes()).map(|minutes| time.saturating_add(minutes * 60_000));
-        Said { grants, until, verdict: SignedWord::Approve }
+        Said { grants, reason: None, until, verdict: SignedWord::Approve }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::audit::{By, Entry, Kind};
 use crate::behavior::{Agreement, Badge, Behavior, Evidence, Hazard, Mutability, arguments::effect::Analysis, secrets};
 use crate::gate::data::facts::Opinion;
 use crate::gate::held::{
-    Approval, AskRecord, Decided, Held, Judged, Seen, SignedApproval, context::Context, out::Out, retry,
+    Approval, AskRecord, Decided, GradedVerdict, Held, Judged, Seen, context::Context, out::Out, retry,
 };
 use crate::gate::state::{Host, Past, passed::side};
 use crate::mcp::request;
@@ -78,27 +78,31 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     entry.add("edited_from", held.original.as_ref().map(|original| original.digest));
     entry.add("new", approval.and_then(|approval| new(&approval.case.judged.behavior)));
     entry.add("grant", approval.and_then(|approval| approval.grant.as_ref()).map(ToString::to_string));
-    entry.assurance = approval.map(worth).unwrap_or_default();
-    if let Some(signatures) = approval.and_then(|approval| signatures(&approval.signed)) {
+    let signed = match decided {
+        Decided::Approve(approval) => &approval.signed,
+        Decided::Deny(denial) => &denial.signed,
+    };
+    entry.assurance = worth(signed);
+    if let Some(signatures) = signatures(signed) {
         entry.uncut.add("signatures", signatures);
     }
     entry
 }
 
-/// What an approval is worth: as much as the weakest of its signatures.
-fn worth(approval: &Approval) -> Grade {
-    approval.signed.iter().map(|one| one.grade).min().unwrap_or_default()
+/// What a verdict is worth: as much as the weakest of its signatures.
+fn worth(signed: &[GradedVerdict]) -> Grade {
+    signed.iter().map(|one| one.grade).min().unwrap_or_default()
 }
 
-/// The signatures of an approval, with all that it takes to verify them again.
-fn signatures(signed: &[SignedApproval]) -> Option<Value> {
+/// The signatures of a verdict, with all that it takes to verify them again.
+fn signatures(signed: &[GradedVerdict]) -> Option<Value> {
     of_all(signed, |one| one.verdict.attested().record(one.grade))
 }
 
 /// That an asked call was written to the server; `decision_entry` is the id of the entry that approved it.
 pub(in crate::gate) fn forward(out: &Out, held: &Held, approval: &Approval, decision_entry: u64) -> Entry {
     let mut entry = of_call(out, Kind::Forward, held, Some(&approval.case.judged));
-    entry.assurance = worth(approval);
+    entry.assurance = worth(&approval.signed);
     entry.with("decision_entry", decision_entry)
 }
 

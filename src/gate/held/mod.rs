@@ -42,18 +42,20 @@ pub struct Held {
     pub seen: Seen,
     /// What changed after the operator first saw the call, if it is asked again for that reason.
     pub asked_again: Option<&'static str>,
-    pub signed: Vec<SignedApproval>,
+    /// The approvals that were signed while others are missing.
+    pub signed: Vec<GradedVerdict>,
     /// How many signatures were taken for it, also those that count no longer: each card has a challenge of its own.
     pub challenges: u64,
 }
 
+/// A signed verdict, and what it is worth.
 #[derive(Debug)]
-pub struct SignedApproval {
+pub struct GradedVerdict {
     pub verdict: SignedVerdict,
     pub grade: Grade,
 }
 
-impl SignedApproval {
+impl GradedVerdict {
     /// Whether it covers this state of the call, whichever approval it was and whatever its challenge.
     pub fn covers(&self, terms: &CardTerms) -> bool {
         let is_it = |card: &CardTerms| {
@@ -174,8 +176,8 @@ pub struct Approval {
     /// Approved without having been read to its end.
     pub unread: bool,
     pub grant: Option<GrantTerms>,
-    /// The signatures, where the policy asks for them.
-    pub signed: Vec<SignedApproval>,
+    /// The signatures, where the policy asks for them or the approval came over the desk.
+    pub signed: Vec<GradedVerdict>,
 }
 
 /// A denial. A call can be denied before it was judged.
@@ -184,6 +186,8 @@ pub struct Denial {
     pub judged: Option<Box<Judged>>,
     pub verdict: Verdict,
     pub reply: Line,
+    /// The signature of a denial that came over the desk.
+    pub signed: Vec<GradedVerdict>,
 }
 
 #[derive(Debug)]
@@ -502,7 +506,7 @@ pub(in crate::gate) struct Stopped {
 
 impl Next {
     pub fn deny(held: Held, judged: Option<Box<Judged>>, verdict: Verdict, reply: Line) -> Self {
-        Self::Decide(held, Decided::Deny(Denial { judged, verdict, reply }))
+        Self::Decide(held, Decided::Deny(Denial { judged, verdict, reply, signed: Vec::new() }))
     }
 
     pub fn stop(held: Held, judged: Box<Judged>, (by, why): (By, String), reply: Line) -> Self {

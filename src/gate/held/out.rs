@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::audit::{By, Entry, Kind, VerdictWord};
 use crate::behavior::Agreement;
 use crate::gate::data::effect::Effect;
-use crate::gate::data::event::{Now, OperatorWord, Said, Side};
+use crate::gate::data::event::{Now, Operator, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
 use crate::gate::held::{Held, Judged, Verdict};
 use crate::gate::state::passed::{Passed, Refusals};
@@ -21,8 +21,9 @@ pub struct Out {
     pub now: Now,
     /// The latest time of day that was seen, in milliseconds.
     pub latest: i64,
-    /// How many consoles are attached, and the numbers that they show.
+    /// How many consoles on this machine are attached, how many connections to the desk, and the numbers that they show.
     pub attached: usize,
+    pub desks: usize,
     pub status: Status,
     pub heading: Heading,
     pub log: Log,
@@ -67,6 +68,7 @@ impl Out {
             now: Now::default(),
             latest: i64::MIN,
             attached: 0,
+            desks: 0,
             status: Status::default(),
             heading,
             log: Log::default(),
@@ -141,8 +143,14 @@ impl Out {
 
     /// Tells an operator's console that the operator's word had no effect.
     pub fn refuse_word(&mut self, word: &OperatorWord, why: impl Into<String>) {
-        let (console, ticket) = (word.operator.console, word.ticket.clone());
-        self.effects.push(Effect::Refuse { console, ticket, why: why.into() });
+        let (console, place, ticket) = (word.operator.console, word.operator.place, word.ticket.clone());
+        self.effects.push(Effect::Refuse { console, ticket, place, why: why.into() });
+    }
+
+    /// Tells an operator's console that what was said about no call had no effect.
+    pub fn refuse_operator(&mut self, operator: &Operator, why: String) {
+        let Operator { console, place, .. } = *operator;
+        self.effects.push(Effect::Refuse { console, ticket: String::new(), place, why });
     }
 
     /// Asks to be woken by `at` at the latest; `None` asks for nothing.
@@ -162,6 +170,11 @@ impl Out {
         let beat = held.wait.heartbeat.filter(|_| held.wait.task.is_none());
         let times = [Some(held.deadline), beat.map(|beat| beat.next), held.wait.ends];
         self.wake_by(times.into_iter().flatten().min());
+    }
+
+    /// How many ways there are to an operator: consoles on this machine, and the desk.
+    pub const fn reachable(&self) -> usize {
+        self.attached + self.desks
     }
 
     pub fn waited_s(&self, held: &Held) -> u64 {
