@@ -1,5 +1,7 @@
 //! Many machines and one desk, on a real PostgreSQL.
 
+mod bed;
+mod cards;
 mod engine;
 mod log;
 mod roles;

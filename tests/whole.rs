@@ -14,3 +14,6 @@ mod fake;
 mod many;
 mod postgres;
 mod process;
+#[allow(dead_code, reason = "the tables use the rest of it")]
+#[path = "signing/bed.rs"]
+mod signing_bed;

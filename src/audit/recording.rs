@@ -91,7 +91,8 @@ impl Recording {
     }
 }
 
-fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
+/// What replaces secrets in the log, by the key at `key`, which is made where it is missing.
+pub fn redactor(key: &Path) -> Result<Redactor, RecordingError> {
     let found = redaction_key(key).map_err(|why| RecordingError::Key { path: key.display().to_string(), why })?;
     Ok(Redactor::new(&found))
 }

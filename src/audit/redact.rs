@@ -76,6 +76,19 @@ impl Redactor {
         Some(Cut { bytes, digest })
     }
 
+    /// A JSON text with the secrets in it replaced, and nothing cut; what was replaced is added to `found`.
+    ///
+    /// As it came where nothing is replaced, with all its white space. The caller must know that it is JSON.
+    pub fn json<'a>(&self, json: &'a str, found: &mut Vec<String>) -> Cow<'a, str> {
+        let (mut out, mut walk) = (String::new(), Walk::new(self, json, usize::MAX));
+        let _ = walk.fits(&mut out, usize::MAX);
+        if walk.found.is_empty() {
+            return Cow::Borrowed(json);
+        }
+        found.append(&mut walk.found);
+        Cow::Owned(out)
+    }
+
     /// A text with the secrets in it replaced.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let spans = secrets::spans(text);
@@ -126,6 +139,8 @@ struct Walk<'a> {
     at: usize,
     head: usize,
     open: Vec<Container>,
+    /// What was replaced.
+    found: Vec<String>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -145,7 +160,7 @@ struct Container {
 
 impl<'a> Walk<'a> {
     fn new(redactor: &'a Redactor, json: &'a str, head: usize) -> Self {
-        Self { redactor, json, at: 0, head, open: Vec::new() }
+        Self { redactor, json, at: 0, head, open: Vec::new(), found: Vec::new() }
     }
 
     /// Walks to the end; `false` once `out` is longer than `limit`.
@@ -193,6 +208,7 @@ impl<'a> Walk<'a> {
         let is_key = self.open.last().is_some_and(|c| c.key_next);
         if !is_key && self.value_is_secret() {
             push_string(out, &self.redactor.mark(text.as_bytes()));
+            self.found.push(text.into_owned());
             self.value_done(false);
             return;
         }
@@ -214,7 +230,11 @@ impl<'a> Walk<'a> {
         }
         match self.redactor.text(&text) {
             Cow::Borrowed(_) => out.push_str(raw),
-            Cow::Owned(redacted) => push_string(out, &redacted),
+            Cow::Owned(redacted) => {
+                self.found
+                    .extend(secrets::spans(&text).into_iter().filter_map(|span| text.get(span)).map(str::to_owned));
+                push_string(out, &redacted);
+            }
         }
     }
 
@@ -236,6 +256,7 @@ impl<'a> Walk<'a> {
         let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         if is_number && self.value_is_secret() {
             push_string(out, &self.redactor.mark(token.as_bytes()));
+            self.found.push(token.to_owned());
         } else {
             out.push_str(token);
         }

@@ -58,12 +58,15 @@ pub enum EngineError {
     Version { found: i32 },
     #[error("the desk did not do it: {0}")]
     Database(String),
+    /// What `desk run` needs on its own machine.
+    #[error("{what}")]
+    Here { what: String, hint: &'static str },
 }
 
 impl EngineError {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Url { hint, .. } => hint,
+            Self::Url { hint, .. } | Self::Here { hint, .. } => hint,
             Self::Certificates(_) => {
                 "name the file of your authority: `ca = \"/path/ca.pem\"` under [desk] in config.toml"
             }

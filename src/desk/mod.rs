@@ -7,3 +7,4 @@ pub mod init;
 pub mod run;
 mod tls;
 pub mod told;
+mod withheld;

@@ -5,6 +5,7 @@ mod cards;
 mod part;
 mod shipping;
 mod standing;
+mod verdicts;
 
 use std::time::Duration;
 
@@ -36,12 +37,16 @@ pub enum Turn {
 /// # Errors
 /// What trying again does not mend: a wrong URL, password file, certificate or schema.
 pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
-    let mut cards = Cards::new(&site, target.role());
+    let mut cards = Cards::new(&site)?;
     let mut shipping = Shipping::new(&site, target.role());
     let mut standing = Standing::new(&site);
     let mut tries = 0;
     loop {
-        let broken = match target.connect(Program::Machine).await {
+        let connected = tokio::select! {
+            connected = target.connect(Program::Machine) => connected,
+            never = cards.idle() => match never {},
+        };
+        let broken = match connected {
             Ok(engine) => {
                 tell(Turn::Connected);
                 tries = 0;
@@ -52,7 +57,10 @@ pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Ser
         };
         let Err(broken) = broken;
         tell(Turn::Broken(broken));
-        tokio::time::sleep(AGAIN[tries.min(AGAIN.len() - 1)]).await;
+        tokio::select! {
+            () = tokio::time::sleep(AGAIN[tries.min(AGAIN.len() - 1)]) => {}
+            never = cards.idle() => match never {},
+        }
         tries += 1;
     }
 }

@@ -8,11 +8,19 @@ use crate::link::message::{CallEnd, OperatorVerdict, Status, Wrapper};
 use crate::signing::statement::Evidence;
 use crate::wire::Digest;
 
+/// In the column `session` of a [`Told::Gone`]: every wrapper of the machine. `desk run` says it first of all when it starts; what is there
+/// is told after it.
+pub const EVERY_SESSION: &str = "*";
+
+/// The longest `said` of a row of `told`, in bytes.
+pub const LONGEST_TOLD: usize = 1 << 20;
+
 /// One row of `told`, its `said` as JSON; `machine` and `session` are the row's own columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum Told {
-    /// A wrapper is here. Its command has no secrets in it.
+    /// A wrapper is here. Its command has no secrets in it. Said again when the desk was out of reach: what waits at this wrapper is then
+    /// told again, and what is not waits no longer.
     Hello {
         wrapper: Wrapper,
         /// The machine's own name, as statements have it; the desk's name of it is the role that it logs in as.
@@ -34,7 +42,7 @@ pub enum Told {
     },
     /// What of the wrapper's state operators must know; rarely sent.
     Status(Box<Status>),
-    /// The wrapper is gone, and with it what waited.
+    /// The wrapper is gone, and with it what waited; or every one is: see [`EVERY_SESSION`].
     Gone,
 }
 

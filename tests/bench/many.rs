@@ -48,7 +48,8 @@ fn main() {
     let each = CARDS.div_ceil(machines * WRAPPERS);
     let Some(postgres) = Postgres::start() else { return };
     let mut out = Vec::new();
-    let mut words: Vec<String> = ["mcp-approve", "desk", "init", "--operator", "mara", "--url"].map(str::to_owned).into();
+    let mut words: Vec<String> =
+        ["mcp-approve", "desk", "init", "--operator", "mara", "--url"].map(str::to_owned).into();
     words.push(postgres.url("postgres"));
     (0..machines).for_each(|at| words.extend(["--machine".to_owned(), name(at)]));
     cli::run(words.into_iter().map(Into::into), &mut out).expect("a desk");
@@ -67,13 +68,23 @@ fn main() {
         assert!(began.elapsed() < Duration::from_secs(300), "{there} of {wanted} cards are on the desk");
         std::thread::sleep(Duration::from_millis(500));
     }
-    println!("{machines} machines, {} wrappers, {wanted} cards on the desk after {:.1} s", machines * WRAPPERS, began.elapsed().as_secs_f64());
+    println!(
+        "{machines} machines, {} wrappers, {wanted} cards on the desk after {:.1} s",
+        machines * WRAPPERS,
+        began.elapsed().as_secs_f64()
+    );
     operate(&postgres, &book, machines, seconds, each);
     let mut book = book.lock().unwrap();
     let (sent, came) = (book.sent.len(), book.took.len());
     book.took.sort();
     let at = |share: f64| book.took[((came as f64 * share) as usize).min(came - 1)].as_secs_f64() * 1e3;
-    println!("verdicts: {sent} sent, {came} came; median {:.1} ms, p90 {:.1}, p99 {:.1}, longest {:.1}", at(0.5), at(0.9), at(0.99), at(1.0));
+    println!(
+        "verdicts: {sent} sent, {came} came; median {:.1} ms, p90 {:.1}, p99 {:.1}, longest {:.1}",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0)
+    );
 }
 
 fn name(at: usize) -> String {
