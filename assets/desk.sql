@@ -36,7 +36,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.told (
     said    text NOT NULL CHECK (length(said) <= 1048576)    -- the link's message, as JSON
 );
 CREATE INDEX IF NOT EXISTS told_xid ON mcp_approve.told (xid);
-CREATE INDEX IF NOT EXISTS told_call ON mcp_approve.told (machine, session, ticket, place);
+CREATE INDEX IF NOT EXISTS told_call ON mcp_approve.told (machine, session, ticket, place) INCLUDE (kind);
+CREATE INDEX IF NOT EXISTS told_here ON mcp_approve.told (machine, session, place) INCLUDE (kind) WHERE ticket = '';
 
 -- What operators say of a call, signed. The wrapper that holds the call checks it; here nothing is checked but that a row is whole.
 CREATE TABLE IF NOT EXISTS mcp_approve.verdict (
