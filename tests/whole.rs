@@ -9,6 +9,7 @@
 )]
 
 mod cli;
+mod desk;
 mod e2e;
 mod fake;
 mod many;

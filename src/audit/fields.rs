@@ -84,6 +84,9 @@ words! {
         Trace = "trace",
         /// The prompt that several calls answer.
         Turn = "turn",
+        /// On a desk of many machines: which of them.
+        Machine = "machine",
+        User = "user",
     }
 }
 

@@ -42,6 +42,9 @@ pub struct Cli {
     /// Keep configuration and state under DIR, instead of your home
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub home: Option<PathBuf>,
+    /// Open the console over all machines of a desk: this one, or `url` under [desk] in config.toml
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
+    pub desk: Option<String>,
     #[command(flatten)]
     pub wrap: WrapOptions,
     #[command(subcommand)]

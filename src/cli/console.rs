@@ -11,10 +11,13 @@ use rustix::termios::tcgetpgrp;
 use serde_json::{Value, json};
 
 use crate::audit::rfc3339;
+use crate::cli::desk::{self, DeskUrl};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, json_object, visible};
 use crate::console::outside::Process;
-use crate::console::run::{self, End, open};
+use crate::console::run::{self, End, RunError, open};
+use crate::desk::engine::Target;
+use crate::desk::operator::{self, WaitingThere};
 use crate::home::places::Places;
 use crate::interpose::{clock, guardian, stdio::HostPipe};
 use crate::link::client::{Peeked, peek};
@@ -31,6 +34,18 @@ pub(super) fn run(places: &Places, process: Process) -> Exit {
     places.create_state()?;
     let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
     done(open(places, clock::wall_ms, process).map_err(|error| Error::failed("the console could not run", error, hint)))
+}
+
+/// The console over all machines of a desk: the one that is named, or that of `config.toml`.
+pub(super) fn run_on_desk(places: &Places, url: &str) -> Exit {
+    let target = desk::target(&DeskUrl::of(url), places)?;
+    let _ = guardian::keep_memory_private();
+    places.create_state()?;
+    let hint = "`mcp-approve doctor` looks at the terminal and the run folder";
+    done(run::open_desk(places, clock::wall_ms, target).map_err(|error| match error {
+        RunError::Desk(error) => error.into(),
+        other => Error::failed("the console could not run", other, hint),
+    }))
 }
 
 /// Moves the host's pipe away and puts the controlling terminal in its place, for a console beside the wrapper.
@@ -101,14 +116,20 @@ pub(super) fn show_page(page: Page, here: Here<'_>, out: &mut dyn Write) -> Resu
     Ok(Next::GoOn)
 }
 
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WaitingOptions {
     /// Print one JSON object: how many, each call with its server, effect and target, and what approvers are asked about
     #[arg(long)]
     pub json: bool,
+    /// What waits on all machines of a desk: this one, or `url` under [desk] in config.toml
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
+    pub desk: Option<String>,
 }
 
-pub(super) fn waiting(options: WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
+pub(super) fn waiting(options: &WaitingOptions, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
+    if let Some(url) = &options.desk {
+        return waiting_on_desk(&desk::target(&DeskUrl::of(url), places)?, options.json, now, out);
+    }
     let hint = "`mcp-approve doctor` looks at the run folder";
     let peeked = peek(&places.run_dir()).map_err(|error| Error::failed("what waits could not be read", error, hint))?;
     if options.json {
@@ -126,6 +147,41 @@ pub(super) fn waiting(options: WaitingOptions, places: &Places, now: i64, out: &
             format!("the server behind {} does not say what waits there", socket.display()),
             "it may be stopped, or run another version of mcp-approve: open the console with `mcp-approve`",
         )),
+    }
+}
+
+fn waiting_on_desk(target: &Target, as_json: bool, now: i64, out: &mut dyn Write) -> Exit {
+    let (found, left_out) = desk::runtime()?.block_on(operator::waiting(target))?;
+    let calls: Vec<WaitingCall> = found.iter().map(in_few_words).collect();
+    if as_json {
+        let mut peeked = object(&Peeked { calls, ..Peeked::default() });
+        for (call, there) in peeked["calls"].as_array_mut().into_iter().flatten().zip(&found) {
+            (call["machine"], call["user"]) = (json!(there.at.machine), json!(there.at.user));
+        }
+        peeked["left_out"] = json!(left_out);
+        json_object(peeked, out)?;
+    } else if let Some(line) = line(&calls, now) {
+        writeln!(out, "{}", visible(&line))?;
+    } else if left_out.is_none() && io::stdout().is_terminal() {
+        writeln!(out, "No call waits.")?;
+    }
+    match (found.is_empty(), left_out) {
+        (false, _) => Ok(ExitCode::FAILURE),
+        (true, None) => Ok(ExitCode::SUCCESS),
+        (true, Some(why)) => Err(Error::wrong(visible(&why), "open the console on it: mcp-approve --desk")),
+    }
+}
+
+fn in_few_words(there: &WaitingThere) -> WaitingCall {
+    let card = &there.card;
+    WaitingCall {
+        ticket: card.ticket.clone(),
+        server: there.server.clone(),
+        tool: card.tool.clone(),
+        effect: card.effect.clone(),
+        target: card.target.clone(),
+        arrived: card.arrived,
+        deadline: card.deadline,
     }
 }
 

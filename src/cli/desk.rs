@@ -36,6 +36,13 @@ pub struct DeskUrl {
     pub url: Option<String>,
 }
 
+impl DeskUrl {
+    /// The desk of `--desk URL`, or without URL that of `config.toml`.
+    pub fn of(url: &str) -> Self {
+        Self { url: (!url.is_empty()).then(|| url.to_owned()) }
+    }
+}
+
 #[derive(Args, Debug)]
 pub struct InitOptions {
     #[command(flatten)]

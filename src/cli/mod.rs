@@ -63,9 +63,21 @@ pub fn run(args: impl IntoIterator<Item = OsString>, out: &mut dyn Write) -> Exi
         None if args.last().is_some_and(|last| last == "--") => {
             Err(Error::wrong("no command follows --", "write the server's there: mcp-approve -- npx SERVER"))
         }
-        None if given.is_none() => places.map_err(Error::from).and_then(|places| open_console(&places)),
+        None if given.is_none() => {
+            places.map_err(Error::from).and_then(|places| open_console(&places, cli.desk.as_deref()))
+        }
+        None if cli.desk.is_some() => Err(Error::wrong(
+            "--desk opens the console, and wraps no server",
+            "mcp-approve --desk [URL], with no command after it",
+        )),
         None => places.map_err(Error::from).and_then(|places| wrap::run(&cli.wrap, &places)),
         Some(command) => {
+            if cli.desk.is_some() {
+                return Err(Error::wrong(
+                    "--desk before a command opens the console",
+                    "put it behind the command: mcp-approve waiting --desk",
+                ));
+            }
             if let Some(option) = given {
                 return Err(Error::wrong(
                     format!("{option} belongs to wrapping a server, not to a command"),
@@ -117,14 +129,17 @@ pub fn report(error: &Error) -> String {
     look::columns(&io::stderr()).map_or(text.clone(), |columns| prose::broken(&text, columns))
 }
 
-fn open_console(places: &Places) -> Exit {
+fn open_console(places: &Places, desk: Option<&str>) -> Exit {
     if !console::is_here() {
         return Err(Error::NoTerminal(""));
     }
     if std::env::var_os("TERM").is_some_and(|kind| kind == "dumb") {
         return Err(Error::NoTerminal(" that can move its cursor, and TERM=dumb says that this one cannot"));
     }
-    console::run(places, Process::Own)
+    match desk {
+        Some(url) => console::run_on_desk(places, url),
+        None => console::run(places, Process::Own),
+    }
 }
 
 fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut dyn Write) -> Exit {
@@ -144,7 +159,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
             tools::run(&command, places, now(), out)
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
-        Command::Waiting(options) => console::waiting(options, &places?, now(), out),
+        Command::Waiting(options) => console::waiting(&options, &places?, now(), out),
         Command::Desk { command } => desk::run(&command, &places?, out),
         Command::Signers { command } => {
             let command = command.unwrap_or(SignersCommand::List(Output::default()));

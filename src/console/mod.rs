@@ -4,11 +4,12 @@
 //! both: the terminal, the keyboard, the editor, the link. Foreign text reaches a row through
 //! [`plain`](crate::text::plain) alone.
 //!
-//! A file uses only what is below it, from the bottom: [`keymap`], [`risk`], [`rows`]; [`card`]; [`model`]; [`maker`],
-//! [`palette`], [`panel`]; [`pages`]; [`update`]; [`view`]; [`run`]. A screen has its part of the model in
+//! A file uses only what is below it, from the bottom: [`keymap`], [`risk`], [`rows`]; [`card`]; [`model`]; [`desk`],
+//! [`maker`], [`palette`], [`panel`]; [`pages`]; [`update`]; [`view`]; [`run`]. A screen has its part of the model in
 //! [`model::lists`] (Waiting in [`model::queue`]), its rows in [`pages`], and its keys under [`update`].
 
 pub mod card;
+pub mod desk;
 pub mod keymap;
 pub mod maker;
 pub mod model;

@@ -105,6 +105,13 @@ impl Model {
             let row = warn(format!(" ▲ and {}: ", counted(more, "more error")));
             rows.push(row.key(self.hint("mcp-approve doctor")).warn(" lists them"));
         }
+        let around =
+            [(&self.around.broken, ": it is tried again, and what waits goes on waiting"), (&self.around.left_out, "")];
+        for (what, then) in around {
+            if let Some(what) = what {
+                rows.push(danger(" ▲ ").and_foreign(Tone::Danger, what).danger(then));
+            }
+        }
         if let Some(trouble) = &self.trouble {
             rows.push(danger(" ▲ ").and_foreign(Tone::Danger, trouble));
         }
@@ -144,7 +151,7 @@ impl Model {
         let Some(last) = self.queue.calls.iter().rev().find(|held| held.waits()) else {
             return "no call waits".to_owned();
         };
-        let (server, effect) = (foreign(Tone::Ours, &last.snapshot.server), foreign(Tone::Ours, &last.snapshot.effect));
+        let (server, effect) = (foreign(Tone::Ours, &last.server), foreign(Tone::Ours, &last.snapshot.effect));
         let more = match self.queue.waiting() {
             0 | 1 => String::new(),
             waiting => format!(" · {} more wait", waiting - 1),

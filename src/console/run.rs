@@ -1,6 +1,7 @@
 //! The shell around model, update and view: settings, terminal, keyboard, editor, link, waiting for a key. Decides nothing.
 
 mod signing;
+mod source;
 mod terminal;
 
 use std::ops::ControlFlow;
@@ -9,15 +10,18 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use super::keymap::Key;
-use super::model::{CallState, Command, Edit, Model, Msg, OpenPage, Overlay, Review, ReviewOf, Settings, Tour};
+use super::model::{CallState, Command, Edit, Model, Msg, OpenPage, Overlay, Reach, Review, ReviewOf, Settings, Tour};
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
 use super::settings;
 use super::settings::Notice;
 use super::update::update;
 use super::view::{signing_row, view};
 use signing::Wanted;
+use source::Source;
 use terminal::{Focus, Input, Keyboard, Screen, message};
 
+use crate::desk::engine::{EngineError, Target};
+use crate::desk::operator::Operator;
 use crate::home::{config, places::Places, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::{desktop::Desktop, folder::LinkError};
@@ -28,15 +32,27 @@ use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
 pub fn open(places: &Places, now: fn() -> i64, process: Process) -> Result<(), RunError> {
-    begin(places, now, process, None).map(drop)
+    begin(places, now, process, Begin::Console).map(drop)
+}
+
+/// The same over all machines of a desk.
+pub fn open_desk(places: &Places, now: fn() -> i64, desk: Target) -> Result<(), RunError> {
+    begin(places, now, Process::Own, Begin::Desk(Box::new(desk))).map(drop)
 }
 
 /// Shows the page of one server, until the operator answers it or leaves it.
 pub fn page(places: &Places, now: fn() -> i64, page: Page) -> Result<End, RunError> {
-    begin(places, now, Process::Own, Some(page))
+    begin(places, now, Process::Own, Begin::Page(page))
 }
 
-fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>) -> Result<End, RunError> {
+/// What a console begins with.
+enum Begin {
+    Console,
+    Page(Page),
+    Desk(Box<Target>),
+}
+
+fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> Result<End, RunError> {
     let (wanted, mut problems) = settings::load(places);
     let (notice, missing) = notice(wanted.notice);
     problems.extend(missing);
@@ -44,7 +60,10 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>
         palette: palette(wanted.theme),
         offset: jiff::Zoned::now().offset().seconds(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        operator: user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
+        operator: match &begin {
+            Begin::Desk(target) => target.role().to_owned(),
+            Begin::Console | Begin::Page(_) => user::current().map_or_else(|_| "somebody".to_owned(), |user| user.name),
+        },
         home: user::current().ok().and_then(|user| user.home.into_os_string().into_string().ok()),
         root: places.root().map(Into::into),
         keys: wanted.keys,
@@ -52,6 +71,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>
         manner: wanted.manner,
         confirmation: wanted.confirmation,
         process,
+        reach: if matches!(begin, Begin::Desk(_)) { Reach::Desk } else { Reach::Own },
         problems,
     };
     let outside = Outside { places: places.clone(), now, editor: editor(), notice, mouse: wanted.mouse, process };
@@ -64,12 +84,18 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>
     if let Some(multiplexer) = multiplexer() {
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
     }
-    let me = Me {
-        operator: settings.operator.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        pid: std::process::id(),
+    let (source, page) = match begin {
+        Begin::Desk(target) => (Source::Desk(Operator::watch(*target, now, post)?), None),
+        own @ (Begin::Console | Begin::Page(_)) => {
+            let me = Me {
+                operator: settings.operator.clone(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                pid: std::process::id(),
+            };
+            let page = if let Begin::Page(page) = own { Some(page) } else { None };
+            (Source::Own(Clients::watch(&places.run_dir(), me, post)?), page)
+        }
     };
-    let clients = Clients::watch(&places.run_dir(), me, post)?;
     let sources = Sources {
         log: config::audit_db(places).unwrap_or_else(|_| places.audit_db()),
         places: places.clone(),
@@ -95,7 +121,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, page: Option<Page>
         screen,
         keyboard,
         inbox,
-        clients,
+        source,
         ask,
         drawn_at: i64::MIN,
         titled: None,
@@ -112,6 +138,8 @@ pub enum RunError {
     Terminal(#[from] std::io::Error),
     #[error("the wrappers cannot be reached: {0}")]
     Link(#[from] LinkError),
+    #[error(transparent)]
+    Desk(#[from] EngineError),
 }
 
 #[derive(Debug)]
@@ -140,7 +168,7 @@ struct Loop<'a> {
     screen: Screen,
     keyboard: Keyboard,
     inbox: Receiver<Input>,
-    clients: Clients,
+    source: Source,
     ask: Sender<LogRequest>,
     drawn_at: i64,
     /// The number of waiting calls in the terminal's title.
@@ -244,7 +272,8 @@ impl Loop<'_> {
         let mut todo: Vec<Command> = self.update(msg);
         while !todo.is_empty() {
             let mut more = Vec::new();
-            for command in self.signed(todo, &mut more)? {
+            let possible = self.source.possible(&self.model, todo, &mut more);
+            for command in self.signed(possible, &mut more)? {
                 match command {
                     Command::Quit => return Ok(ControlFlow::Break(End::Left)),
                     Command::Bell => self.call()?,
@@ -264,7 +293,7 @@ impl Loop<'_> {
                         self.focus = self.keyboard.drain(&self.inbox, &mut more).unwrap_or(self.focus);
                     }
                     Command::Send { session, message } => {
-                        if let Err(error) = self.clients.send(&session, &message) {
+                        if let Err(error) = self.source.send(&session, &message) {
                             more.push(Msg::Link(ClientEvent::Trouble(error.to_string())));
                         }
                     }
@@ -371,7 +400,7 @@ impl Loop<'_> {
         };
         // Keys typed ahead are not meant for this question.
         self.keyboard.drain(&self.inbox, more);
-        let shown = wanted.shown(&self.model);
+        let shown = wanted.shown();
         let left = shown.clone().map(|shown| self.model.queue.selected.replace(shown));
         // Nothing is sent yet: its card shows as it was read.
         let state = shown.as_ref().and_then(|key| self.model.queue.call_mut(key));

@@ -15,9 +15,9 @@ mod wrappers;
 
 use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
-use super::model::{Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
+use super::model::{Following, Held, Model, Overlay, Picked, Reach, Reading, Screen, Tour};
 use super::rows::content_rows;
-use super::{pages, palette, panel};
+use super::{desk, pages, palette, panel};
 use ratatui::layout::{Position, Rect};
 
 use crate::behavior::Mutability;
@@ -115,6 +115,9 @@ fn pressed(model: &mut Model, key: Key) {
 }
 
 fn act(model: &mut Model, action: Action) {
+    if model.settings.reach == Reach::Desk && desk::is_elsewhere(action) {
+        return model.refuse("That is done only at its machine: on the desk a call is approved or denied.");
+    }
     match action {
         Action::Approve => batch::approve(model, Reading::Read),
         Action::ApproveUnread => batch::approve(model, Reading::Unread),

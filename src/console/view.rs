@@ -9,7 +9,8 @@ use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::model::{ListState, Model, Overlay, Palette, Screen};
+use super::desk;
+use super::model::{ListState, Model, Overlay, Palette, Reach, Screen};
 use super::pages::{self, batch, maker, review};
 use super::rows::{Panel, below, content_rows, ends};
 use super::{palette, panel};
@@ -148,7 +149,11 @@ fn header(model: &Model, width: u16) -> Row {
 /// What the screen shows when no call waits: what to do next.
 fn nothing_waits(paint: &mut Paint<'_>, model: &Model, area: Rect) {
     let width = usize::from(area.width);
-    let rows = if model.wrappers.is_empty() { unwrapped(model) } else { idle(model) };
+    let rows = match model.settings.reach {
+        Reach::Desk => desk::nothing_waits(model),
+        Reach::Own if model.wrappers.is_empty() => unwrapped(model),
+        Reach::Own => idle(model),
+    };
     let rows: Vec<Row> = rows.into_iter().flat_map(|row| row.hung(width.saturating_sub(2), 2)).collect();
     let free = usize::from(area.height).saturating_sub(rows.len());
     let above = std::iter::repeat_n(Row::default(), free / 3);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::engine::{Engine, EngineError, Program, Target};
 use cards::Cards;
-pub use part::{Served, Site};
+pub use part::{Served, Site, UNWOKEN};
 use shipping::Shipping;
 use standing::Standing;
 

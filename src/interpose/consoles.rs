@@ -121,6 +121,7 @@ impl Consoles {
             command: registration.command.clone(),
             started: registration.started,
             observe: registration.mode == Mode::Observe,
+            at: None,
         };
         let server = Server::start(&registration.run_dir, &claim, me, self.to_us.clone())?;
         server.forbid(child);

@@ -1,5 +1,8 @@
 //! The messages between wrapper and console: one JSON object per line over a local socket; and what each end hears. Pure data.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use crate::gate::data::pin::PinState;
@@ -119,6 +122,19 @@ pub struct Wrapper {
     pub started: i64,
     /// Whether it lets everything pass and only records, which the console must show clearly.
     pub observe: bool,
+    /// On a desk of many machines: which of them. No wrapper says this: whoever reads the desk does.
+    #[serde(skip)]
+    pub at: Option<Arc<At>>,
+}
+
+/// Where a wrapper of a desk runs. Names are foreign text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct At {
+    /// The desk's name of the machine: the role that it logs in as.
+    pub machine: String,
+    /// The machine's own name and its user, as signatures have them.
+    pub host: String,
+    pub user: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -204,6 +220,25 @@ pub enum ClientEvent {
     Gone { session: String },
     /// A problem that the operator must see, with its hint.
     Trouble(String),
+    /// On a desk: a call waits, and what is here of it is not all of it.
+    Withheld { session: String, call: Box<Snapshot> },
+    /// On a desk: who and what is there, whenever that has changed.
+    Around(Around),
+}
+
+/// What an operator sees of a desk beside the calls. Names are foreign text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Around {
+    /// The other operators whose consoles are open.
+    pub operators: BTreeSet<String>,
+    /// The sessions whose machine is not connected: what is decided of their calls waits for it.
+    pub away: BTreeSet<String>,
+    /// Who else looks at which call, by session and ticket.
+    pub looks: BTreeSet<(String, String, String)>,
+    /// Why the desk cannot be reached; calls go on waiting meanwhile.
+    pub broken: Option<String>,
+    /// What is on the desk and not shown, and why.
+    pub left_out: Option<String>,
 }
 
 /// Called from several threads; must not block.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use super::Sources;
+use crate::audit::VerdictWord;
 use crate::audit::store::noted::{self, Noted};
 use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
 use crate::home::signers::{self, keygen};
@@ -19,7 +20,7 @@ use crate::signing::signers::{Entry, EntryKey};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
 pub use crate::signing::statement::Evidence;
 pub use crate::signing::statement::NAMESPACE;
-use crate::signing::statement::{LogHead, Statement, VERSION};
+use crate::signing::statement::{LogHead, Said, SignedWord, Statement, VERSION};
 use crate::signing::{CardTerms, InForce, Needs};
 use crate::text::plain::visible;
 use crate::wire::Digest;
@@ -111,18 +112,31 @@ pub fn approval(
     grant: Option<&GrantTerms>,
     key: OwnKey,
 ) -> Option<ToSign> {
+    let log = match noted::read(log) {
+        Noted::Head(head) => Some(LogHead { head: head.link, seq: head.seq }),
+        Noted::Nothing | Noted::Unreadable(_) => None,
+    };
+    let time = now();
+    verdict(cards, GrantTerms::said(grant, time), log, time, key)
+}
+
+/// One verdict on these cards of a desk, to be signed. The log here is not that of their machines.
+pub fn on_desk(cards: &[&Snapshot], word: VerdictWord, time: i64, key: OwnKey) -> Option<ToSign> {
+    let verdict = match word {
+        VerdictWord::Approve => SignedWord::Approve,
+        VerdictWord::Deny => SignedWord::Deny,
+    };
+    self::verdict(cards, Said { grants: None, until: None, verdict }, None, time, key)
+}
+
+fn verdict(cards: &[&Snapshot], said: Said, log: Option<LogHead>, time: i64, key: OwnKey) -> Option<ToSign> {
     // What is signed are the bytes and the card that were shown, whatever the wrapper says of them.
     let shown = |card: &&Snapshot| {
         let terms = card.signs.clone()?;
         Some(CardTerms { call: card.digest, card: card.card_digest(), ticket: card.ticket.clone(), ..terms })
     };
     let mut cards = cards.iter().map(shown).collect::<Option<Vec<_>>>()?.into_iter();
-    let (card, time) = (cards.next()?, now());
-    let log = match noted::read(log) {
-        Noted::Head(head) => Some(LogHead { head: head.link, seq: head.seq }),
-        Noted::Nothing | Noted::Unreadable(_) => None,
-    };
-    let said = GrantTerms::said(grant, time);
+    let card = cards.next()?;
     let (signer, not_after) = (key.signer.clone(), time + VALIDITY);
     let statement = Statement { also: cards.collect(), card, log, not_after, said, signer, time, version: VERSION };
     Some(ToSign { key, statement: statement.to_json(), namespace: NAMESPACE })

@@ -42,6 +42,7 @@ pub fn wrapper(server: &str, session: &str) -> Wrapper {
         command: vec!["npx".into(), "-y".into(), "@modelcontextprotocol/server-filesystem".into()],
         started: NINE - 60_000,
         observe: false,
+        at: None,
     }
 }
 

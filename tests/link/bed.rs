@@ -47,6 +47,7 @@ pub fn wrapper(name: &str, session: &str) -> Wrapper {
         command: vec!["npx".to_owned(), "some-server".to_owned()],
         started: 1_795_000_000_000,
         observe: false,
+        at: None,
     }
 }
 

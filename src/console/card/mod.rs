@@ -22,7 +22,7 @@ use layout::{Layout, Sheet, Walk};
 
 pub use json::{Writing, size};
 pub use layout::{Anchor, Fold, Folds};
-pub use sections::{Brief, Details, brief, nearest};
+pub use sections::{Brief, Details, OnDesk, Withheld, brief, machine, nearest};
 
 #[derive(Clone, Debug)]
 pub struct Card {
@@ -33,6 +33,7 @@ pub struct Card {
     /// The row after the last one of the arguments: everything above it matters for the decision.
     pub arguments_end: usize,
     pub details: Details,
+    desk: Option<OnDesk>,
     effect: Option<String>,
     pub folds: Folds,
 }
@@ -60,8 +61,24 @@ impl Block {
 const NARROWEST: u16 = 24;
 
 impl Card {
-    /// `offset` is the local time's distance from UTC in seconds.
+    /// The card of a call on this machine. `offset` is the local time's distance from UTC in seconds.
     pub fn lay(snapshot: &Arc<Snapshot>, width: u16, offset: i32, folds: Folds, details: Details) -> Self {
+        Self::lay_on(None, snapshot, width, offset, folds, details)
+    }
+
+    /// The same call's card, folded or unfolded otherwise.
+    pub fn again(&self, offset: i32, folds: Folds) -> Self {
+        Self::lay_on(self.desk.as_ref(), &self.snapshot, self.width, offset, folds, self.details)
+    }
+
+    pub fn lay_on(
+        desk: Option<&OnDesk>,
+        snapshot: &Arc<Snapshot>,
+        width: u16,
+        offset: i32,
+        folds: Folds,
+        details: Details,
+    ) -> Self {
         let columns = usize::from(width.max(NARROWEST));
         let preview = preview::of(snapshot, preview::Form::Whole, columns);
         let mut card = Self {
@@ -71,10 +88,12 @@ impl Card {
             rows: 0,
             arguments_end: 0,
             details,
+            desk: desk.cloned(),
             effect: preview.effect,
             folds,
         };
         card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
+        card.put(Block::Rows(desk.map(|desk| sections::place(desk, columns)).unwrap_or_default()));
         let before = Block::Before(sections::before(None, "", 0, columns));
         let (above, below) =
             if columns < sections::ROOM_FOR_BEFORE { (None, Some(before)) } else { (Some(before), None) };
@@ -102,6 +121,16 @@ impl Card {
         for block in &mut self.blocks {
             if let Block::Before(row) = block {
                 *row = sections::before(before, operator, now, width);
+            }
+        }
+    }
+
+    /// On a desk, in the place of what was decided before: the log here knows nothing of another machine's calls.
+    pub fn tell_around(&mut self, who: &Row) {
+        let width = usize::from(self.width.max(NARROWEST));
+        for block in &mut self.blocks {
+            if let Block::Before(row) = block {
+                *row = sections::labelled("who looks").joined(who.clone()).clipped(width);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The words around the arguments on a card: what we conclude, what the server says, what identifies the call; and all that
 //! must be read of a call in few rows.
 
+use std::sync::Arc;
+
 use super::json::{Extents, Writing, is_beyond_doubles, label, members, quoted, size, skip_space};
 use super::preview::{self, Form};
 use crate::behavior::{Evidence, HazardKind, Mutability, Source, taxonomy::ContentType};
@@ -8,6 +10,7 @@ use crate::console::risk::{Risk, no_grant};
 use crate::console::rows::{Entries, LABEL, caption};
 use crate::gate::data::pin::{Remembers, ToolOffer};
 use crate::gate::data::snapshot::{Check, CheckState, STILL_WAITS, Snapshot};
+use crate::link::message::At;
 use crate::operator::{found::Before, record_row};
 use crate::policy::{Ruling, decide::Near};
 use crate::text::row::{Row, Tone, border, danger, foreign, key, ours, quiet, warn};
@@ -19,6 +22,21 @@ pub enum Details {
     #[default]
     Folded,
     Shown,
+}
+
+/// A call that waits on a machine of a desk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnDesk {
+    pub at: Arc<At>,
+    pub withheld: Withheld,
+}
+
+/// Whether all of a call is here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Withheld {
+    Nothing,
+    /// Something is redacted or cut: what would be approved was not shown.
+    Something,
 }
 
 pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
@@ -109,6 +127,27 @@ fn behavior(snapshot: &Snapshot, width: usize) -> Row {
     row
 }
 
+/// The machine that a call waits on, as its signature will name it; and that not all of the call is here.
+pub fn place(OnDesk { at, withheld }: &OnDesk, width: usize) -> Vec<Row> {
+    let mut rows = Entries::new(width);
+    rows.entry("machine", machine(at));
+    match withheld {
+        Withheld::Nothing => {}
+        Withheld::Something => rows.says(
+            "withheld",
+            Tone::Warn,
+            "▲ Something is redacted or cut here: deny it here, or approve it at its machine.",
+        ),
+    }
+    rows.rows
+}
+
+/// A machine of a desk: its name there, and whom its signatures name.
+pub fn machine(at: &At) -> Row {
+    let row = foreign(Tone::Strong, &at.machine).quiet(" · user ").and_foreign(Tone::Ours, &at.user);
+    row.quiet(" of host ").and_foreign(Tone::Ours, &at.host)
+}
+
 /// The tool with its typed parameters and result, as many of them as fit beside its server: the details have them all.
 fn capability(snapshot: &Snapshot, width: usize) -> Row {
     const LEAST: usize = 12;
@@ -124,7 +163,7 @@ fn capability(snapshot: &Snapshot, width: usize) -> Row {
 
 /// What operators decided of calls of this tool before: always one row, so that nothing below it moves.
 pub fn before(before: Option<&Before>, operator: &str, now: i64, width: usize) -> Row {
-    let label = quiet(format!(" {:<LABEL$} ", "before"));
+    let label = labelled("before");
     let row = match before {
         None => label.quiet("…"),
         Some(Before { last: None, .. }) => {
@@ -143,6 +182,10 @@ pub fn before(before: Option<&Before>, operator: &str, now: i64, width: usize) -
         }
     };
     row.clipped(width)
+}
+
+pub fn labelled(label: &str) -> Row {
+    quiet(format!(" {label:<LABEL$} "))
 }
 
 /// From this width on the row about decisions before is above the arguments: no decision needs it.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::audit::record::VerdictWord;
+use crate::console::card::{OnDesk, Withheld};
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::CallEnd;
 use crate::text::row::{Row, Tone};
@@ -30,11 +31,20 @@ pub struct Held {
     pub class: u64,
     /// A hash of what makes a class.
     pub likeness: u64,
+    /// The server's name as every list has it: on a desk, with its machine before it.
+    pub server: String,
+    /// Where it waits, if that is not this machine.
+    pub desk: Option<OnDesk>,
 }
 
 impl Held {
     pub fn waits(&self) -> bool {
         self.state == CallState::Waiting
+    }
+
+    /// Whether something of it is not here: it may be denied, and not approved.
+    pub fn is_withheld(&self) -> bool {
+        self.desk.as_ref().is_some_and(|desk| desk.withheld == Withheld::Something)
     }
 
     pub fn is_over(&self) -> bool {

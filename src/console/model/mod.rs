@@ -18,5 +18,5 @@ pub use lists::{
 };
 pub use queue::{Grouping, Picked, Queue, Sort};
 pub use rule::{Choice, Offer, OpenPage, Review, ReviewOf, RuleMaker, RuleStage};
-pub use settings::{Confirmation, Manner, Palette, Process, Settings, Tour};
+pub use settings::{Confirmation, Manner, Palette, Process, Reach, Settings, Tour};
 pub use state::{Command, Edit, Model, Msg, Overlay, Screen, Turn};

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::call::{CallKey, Decisions, Held};
 use super::lists::ListState;
 use crate::audit::{Field, Search};
+use crate::console::card::OnDesk;
 use crate::console::risk::Risk;
 use crate::gate::data::snapshot::Snapshot;
 
@@ -112,7 +113,7 @@ impl Rows {
             }),
             Sort::Server => order.sort_by_key(|at| {
                 let held = &calls[*at];
-                (&held.snapshot.server, held.is_over(), &held.key.session, held.snapshot.arrived)
+                (&held.server, held.is_over(), &held.key.session, held.snapshot.arrived)
             }),
         }
         let mut rows: Vec<Vec<usize>> = Vec::with_capacity(calls.len());
@@ -130,7 +131,7 @@ impl Rows {
         }
         let mut servers: Vec<Range<usize>> = Vec::new();
         if sort == Sort::Server {
-            let name = |row: usize| Some(&calls.get(*rows.get(row)?.first()?)?.snapshot.server);
+            let name = |row: usize| Some(&calls.get(*rows.get(row)?.first()?)?.server);
             for row in 0..rows.len() {
                 match servers.last_mut() {
                     Some(last) if name(last.start) == name(row) => last.end = row + 1,
@@ -349,10 +350,19 @@ impl Queue {
     }
 
     /// The class for a call that has just come or changed: that of the calls it is identical with, otherwise a new one.
-    pub(in crate::console) fn classify(&mut self, session: &str, snapshot: &Snapshot) -> (u64, u64) {
+    pub(in crate::console) fn classify(
+        &mut self,
+        session: &str,
+        snapshot: &Snapshot,
+        desk: Option<&OnDesk>,
+    ) -> (u64, u64) {
         let hash = hash(session, snapshot);
-        let same =
-            |held: &&Held| held.likeness == hash && held.key.session == session && identical(&held.snapshot, snapshot);
+        let same = |held: &&Held| {
+            held.likeness == hash
+                && held.key.session == session
+                && held.desk.as_ref() == desk
+                && identical(&held.snapshot, snapshot)
+        };
         match self.calls.iter().find(same) {
             Some(held) => (held.class, hash),
             None => {
@@ -367,8 +377,12 @@ impl Queue {
 fn wants(search: &Search, held: &Held) -> bool {
     const LONGEST: usize = 64 << 10;
     let call = &held.snapshot;
+    let at = held.desk.as_ref().map(|desk| &*desk.at);
+    let machine = at.map(|at| format!("{} {}", at.machine, at.host));
     let fields = [
-        (Field::Server, Some(call.server.as_str())),
+        (Field::Server, Some(held.server.as_str())),
+        (Field::Machine, machine.as_deref()),
+        (Field::User, at.map(|at| at.user.as_str())),
         (Field::Session, Some(held.key.session.as_str())),
         (Field::Ticket, Some(call.ticket.as_str())),
         (Field::Tool, Some(call.tool.as_str())),
@@ -378,7 +392,7 @@ fn wants(search: &Search, held: &Held) -> bool {
     search.wants(Some(call.arrived), &fields, || {
         let arguments = if call.arguments.len() > LONGEST { "" } else { call.arguments.as_str() };
         let mark = Risk::of(call).word;
-        format!("{} {} {} {mark} {} {arguments}", call.server, call.tool, call.ticket, call.effect).to_lowercase()
+        format!("{} {} {} {mark} {} {arguments}", held.server, call.tool, call.ticket, call.effect).to_lowercase()
     })
 }
 

@@ -24,6 +24,7 @@ pub struct Settings {
     pub manner: Manner,
     pub confirmation: Confirmation,
     pub process: Process,
+    pub reach: Reach,
     /// What is wrong with `[console]` in config.toml; the defaults replace it.
     pub problems: Vec<String>,
 }
@@ -36,6 +37,16 @@ pub enum Process {
     Demo,
     /// A wrapper's (`--inline`): stopping it would stop the server's pipe.
     Shared,
+}
+
+/// Whose calls are here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// This user's, on this machine.
+    #[default]
+    Own,
+    /// Those of all machines of a desk: they are approved or denied, and nothing else is done to them or their machines from here.
+    Desk,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

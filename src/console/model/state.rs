@@ -15,7 +15,8 @@ use super::settings::Settings;
 use crate::console::card::{Card, Details};
 use crate::console::keymap::{Key, Place};
 use crate::home::places::under;
-use crate::link::{client::ClientEvent, message::FromConsole};
+use crate::link::client::ClientEvent;
+use crate::link::message::{Around, FromConsole};
 use crate::operator::found::{Before, Finding, LogRequest};
 use crate::operator::pinned::{PinReview, ReviewDone};
 use crate::operator::rule_book::{Except, RuleChange};
@@ -151,6 +152,8 @@ pub struct Model {
     /// Servers that ended although their host still needed them, and how, until the operator dismisses their banner.
     pub crashed: Vec<(String, String)>,
     pub trouble: Option<String>,
+    /// On a desk: who and what is there.
+    pub around: Around,
     pub queue: Queue,
     pub card: CardView,
     pub activity: ActivityPage,

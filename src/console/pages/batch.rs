@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::console::card::{Card, Details, Folds, brief};
+use crate::console::desk;
 use crate::console::model::{Armed, Batch, Fate, Held, Member, Model, Reading, Seen, Text, Tick, Unlisted};
 use crate::console::risk::{self, Risk};
 use crate::console::rows::{NARROW, Panel, content_rows, ends};
@@ -46,7 +47,8 @@ pub fn lay(model: &Model, fate: &Fate, calls: &[Armed], room: (usize, usize)) ->
 
 pub fn opened(model: &Model, held: &Held) -> Text {
     let width = model.size.0.saturating_sub(2);
-    let card = Card::lay(&held.snapshot, width, model.settings.offset, Folds::open(), Details::Folded);
+    let (desk, offset) = (held.desk.as_ref(), model.settings.offset);
+    let card = Card::lay_on(desk, &held.snapshot, width, offset, Folds::open(), Details::Folded);
     Text::Card(Box::new(card))
 }
 
@@ -61,10 +63,9 @@ fn whole(held: &Held, (width, limit): (usize, usize)) -> (Row, Text) {
     };
     let (line, mut rows) = match with_effect(held, &brief.effect, width) {
         Some(line) => (line, Vec::new()),
-        None => (
-            head(held, width).and_foreign(Tone::Quiet, &held.key.ticket),
-            ours(" ").joined(brief.effect).hung(columns, 3),
-        ),
+        None => {
+            (head(held, width).joined(desk::name(held, Tone::Quiet)), ours(" ").joined(brief.effect).hung(columns, 3))
+        }
     };
     rows.extend(brief.rows);
     if rows.len() <= limit {
@@ -87,9 +88,10 @@ fn with_effect(held: &Held, effect: &Row, width: usize) -> Option<Row> {
     let row = head(held, width).joined(effect.clone());
     let (before, behind) = ends_of(width);
     let room = width.saturating_sub(before + behind);
-    let ticket = quiet("  ").and_foreign(Tone::Quiet, &held.key.ticket);
+    let ticket = quiet("  ").joined(desk::name(held, Tone::Quiet));
     match room.checked_sub(row.width())? {
         spare if spare >= ticket.width() => Some(row.joined(ticket)),
+        _ if held.desk.is_some() => None,
         _ => Some(row),
     }
 }
@@ -98,14 +100,15 @@ fn line(held: &Held, width: usize) -> Row {
     let row = head(held, width);
     let (before, behind) = ends_of(width);
     let room = width.saturating_sub(before + behind + row.width());
-    let ticket = quiet("  ").and_foreign(Tone::Quiet, &held.key.ticket);
+    let ticket = quiet("  ").joined(desk::name(held, Tone::Quiet));
     let about = |room| match &held.snapshot.target {
         Some(text) => target(Tone::Ours, text, room),
         None => foreign(Tone::Ours, &held.snapshot.effect).elided(room, room),
     };
     let whole = foreign(Tone::Ours, held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)).width();
     match room.checked_sub(ticket.width()) {
-        Some(beside) if beside >= whole.min(LEAST) => row.joined(about(beside)).joined(ticket),
+        // On a desk a list without the machines would be the same for two of them.
+        Some(beside) if beside >= whole.min(LEAST) || held.desk.is_some() => row.joined(about(beside)).joined(ticket),
         _ => row.joined(about(room)),
     }
 }

@@ -9,6 +9,7 @@ mod rules;
 pub mod servers;
 pub(super) mod tools;
 
+use super::desk;
 use super::model::{ListState, Model, RuleEntry, Screen, Sought, Subject};
 use super::rows::{self, Sides};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong};
@@ -95,6 +96,9 @@ pub fn empty(model: &Model) -> Vec<Row> {
     }
     if list.is_some_and(|list| !list.find.is_empty()) && model.log.window.awaits.is_none() {
         return vec![strong("No matches."), ours("Esc drops the search, / changes it.")];
+    }
+    if let Some(words) = desk::instead(model) {
+        return words;
     }
     page!(model, empty(model))
 }

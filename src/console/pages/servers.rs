@@ -3,6 +3,7 @@
 use crate::audit::tally::SessionTally;
 use crate::console::model::{Connected, Earlier, Model, ServerLine};
 use crate::console::rows::Entries;
+use crate::console::{card, desk};
 use crate::link::message::Status;
 use crate::mcp::lifecycle::Phase;
 use crate::text::columns::{Columns, NameColumn, fitted, widest};
@@ -65,6 +66,7 @@ pub(super) fn title(model: &Model) -> Row {
     let bare = model.servers.unwrapped.len();
     let past: usize = model.servers.lines.iter().filter_map(ServerLine::runs).sum();
     let row = if past == 0 { row } else { row.quiet(format!(" · {} ended", counted(past, "run"))) };
+    let row = row.joined(desk::others(model));
     if bare == 0 { row } else { row.danger(format!(" · {bare} NOT wrapped")) }
 }
 
@@ -133,6 +135,7 @@ fn about(_: &Model, line: &ServerLine) -> Row {
 fn state(model: &Model, line: &ServerLine) -> Row {
     let ago = |word: &str, at: i64| quiet(format!("{word} {} ago", time::span(model.now - at)));
     match line {
+        ServerLine::Running(one) if model.around.away.contains(&one.wrapper.session) => warn("away"),
         ServerLine::Running(one) if one.status.waiting == 0 => Row::default(),
         ServerLine::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
         ServerLine::Ended(_, when, earlier) => runs(ago("ended", *when), earlier.runs),
@@ -269,6 +272,12 @@ fn before(earlier: &Earlier, rows: &mut Entries) {
 
 fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     let (wrapper, status) = (&one.wrapper, &one.status);
+    if let Some(at) = &wrapper.at {
+        rows.entry("machine", card::machine(at));
+        if let Some(away) = desk::away(model, &wrapper.session) {
+            rows.entry("", away);
+        }
+    }
     rows.foreign("command", &wrapper.command.join(" "));
     rows.foreign("host", status.host.as_deref().unwrap_or("did not say who it is"));
     rows.foreign("era", if status.era.is_empty() { "not known yet" } else { &status.era });

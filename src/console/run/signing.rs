@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::console::model::{CallKey, Command, Model, Msg};
+use crate::audit::VerdictWord;
+use crate::console::model::{CallKey, Command, Model, Msg, Reach};
 use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
 use crate::home::{places::Places, user};
 use crate::link::client::ClientEvent;
@@ -18,12 +19,17 @@ const MOST: usize = 40;
 /// What one signature covers.
 pub(super) enum Wanted {
     /// The approval of these cards, as they were shown.
-    Approval(Vec<Arc<Snapshot>>, Option<GrantTerms>),
+    Approval(Vec<Card>, Option<GrantTerms>),
+    /// A verdict on cards of a desk, where denials are signed too.
+    OnDesk(Vec<Card>, VerdictWord),
     /// What is said with a card, or beside all calls.
     Change(ChangeTerms, Option<CallKey>),
     /// Nothing: what this card's wrapper wants signed is not what it shows.
     Other(CallKey),
 }
+
+/// A card, and the call that it is of.
+type Card = (CallKey, Arc<Snapshot>);
 
 const OTHER: &str = "the wrapper wants your signature for something else than this card shows. It may not be ours: do not go on \
                      with this server before `mcp-approve doctor` says what runs";
@@ -31,7 +37,7 @@ const OTHER: &str = "the wrapper wants your signature for something else than th
 impl Wanted {
     pub(super) fn keys(&self, places: &Places, now: i64) -> Result<Vec<OwnKey>, String> {
         match self {
-            Self::Approval(..) => sign::keys(places, sign::NAMESPACE, now),
+            Self::Approval(..) | Self::OnDesk(..) => sign::keys(places, sign::NAMESPACE, now),
             Self::Change(..) => sign::keys(places, sign::CHANGES, now),
             Self::Other(_) => Err(OTHER.to_owned()),
         }
@@ -39,44 +45,53 @@ impl Wanted {
 
     pub(super) fn to_sign(&self, sources: &Sources, key: OwnKey) -> Option<ToSign> {
         match self {
-            Self::Approval(cards, grant) => {
-                let cards: Vec<&Snapshot> = cards.iter().map(AsRef::as_ref).collect();
-                sign::approval(sources, &cards, grant.as_ref(), key)
-            }
+            Self::Approval(cards, grant) => sign::approval(sources, &snapshots(cards), grant.as_ref(), key),
+            Self::OnDesk(cards, word) => sign::on_desk(&snapshots(cards), *word, (sources.now)(), key),
             Self::Change(terms, _) => Some(sign::change(terms.clone(), (sources.now)(), key)),
             Self::Other(_) => None,
         }
     }
 
     /// The call to show meanwhile.
-    pub(super) fn shown(&self, model: &Model) -> Option<CallKey> {
-        let first = match self {
-            Self::Approval(cards, _) => cards.first()?,
-            Self::Change(_, call) => return call.clone(),
-            Self::Other(call) => return Some(call.clone()),
-        };
-        model.queue.calls.iter().find(|held| held.snapshot.ticket == first.ticket).map(|held| held.key.clone())
+    pub(super) fn shown(&self) -> Option<CallKey> {
+        match self {
+            Self::Approval(cards, _) | Self::OnDesk(cards, _) => cards.first().map(|(call, _)| call.clone()),
+            Self::Change(_, call) => call.clone(),
+            Self::Other(call) => Some(call.clone()),
+        }
     }
 
     /// How much it covers, if that is more than one thing.
     pub(super) fn what(&self) -> String {
         match self {
-            Self::Approval(cards, _) if cards.len() > 1 => format!("{} in one, ", counted(cards.len(), "approval")),
+            Self::Approval(cards, _) | Self::OnDesk(cards, VerdictWord::Approve) if cards.len() > 1 => {
+                format!("{} in one, ", counted(cards.len(), "approval"))
+            }
+            Self::OnDesk(cards, VerdictWord::Deny) if cards.len() > 1 => {
+                format!("{} in one, ", counted(cards.len(), "denial"))
+            }
             Self::Change(terms, _) if terms.changes.len() > 1 => {
                 format!("{} in one, ", counted(terms.changes.len(), "change"))
             }
-            Self::Approval(..) | Self::Change(..) | Self::Other(_) => String::new(),
+            Self::Approval(..) | Self::OnDesk(..) | Self::Change(..) | Self::Other(_) => String::new(),
         }
     }
 }
 
 /// What has to be signed before these commands are carried out, with the places of those that each signature is for.
 pub(super) fn wanted(model: &Model, places: &Places, todo: &[Command]) -> Vec<(Vec<usize>, Wanted)> {
-    let cards: Vec<Option<Arc<Snapshot>>> = todo.iter().map(|command| card(model, command)).collect();
-    let approvals = (0..todo.len()).filter(|at| cards.get(*at).is_some_and(Option::is_some));
-    let (together, alone): (Vec<usize>, Vec<usize>) = approvals.partition(|at| todo.get(*at).is_some_and(was_read));
-    let approval = |group: &[usize]| {
+    let cards: Vec<Option<Card>> = todo.iter().map(|command| card(model, command)).collect();
+    let signed = (0..todo.len()).filter(|at| cards.get(*at).is_some_and(Option::is_some));
+    let (together, alone): (Vec<usize>, Vec<usize>) = signed.partition(|at| todo.get(*at).is_some_and(may_share));
+    let (denied, approved): (Vec<usize>, Vec<usize>) =
+        together.into_iter().partition(|at| todo.get(*at).is_some_and(denies));
+    let of = |group: &[usize]| {
         let of_group = group.iter().filter_map(|at| cards.get(*at)?.clone()).collect();
+        if model.settings.reach == Reach::Desk {
+            let denies = group.first().and_then(|at| todo.get(*at)).is_some_and(denies);
+            let word = if denies { VerdictWord::Deny } else { VerdictWord::Approve };
+            return (group.to_vec(), Wanted::OnDesk(of_group, word));
+        }
         let grant = group.iter().find_map(|at| match todo.get(*at) {
             Some(Command::Send { message: FromConsole::Grant { terms, .. }, .. }) => Some(terms.clone()),
             _ => None,
@@ -84,7 +99,7 @@ pub(super) fn wanted(model: &Model, places: &Places, todo: &[Command]) -> Vec<(V
         (group.to_vec(), Wanted::Approval(of_group, grant))
     };
     let changes = todo.iter().enumerate().filter_map(|(at, command)| Some((vec![at], change(model, places, command)?)));
-    together.chunks(MOST).chain(alone.chunks(1)).map(approval).chain(changes).collect()
+    approved.chunks(MOST).chain(denied.chunks(MOST)).chain(alone.chunks(1)).map(of).chain(changes).collect()
 }
 
 /// The command with its signature; without one it is left out, and `more` says why.
@@ -132,20 +147,32 @@ fn change(model: &Model, places: &Places, command: &Command) -> Option<Wanted> {
     }
 }
 
-/// The card that a command approves, if it asks for a signature.
-fn card(model: &Model, command: &Command) -> Option<Arc<Snapshot>> {
+/// The card that a command approves, or denies on a desk, if it asks for a signature.
+fn card(model: &Model, command: &Command) -> Option<Card> {
     let Command::Send { session, message } = command else { return None };
     let (ticket, digest) = match message {
-        FromConsole::Decide { ticket, digest, verdict: OperatorVerdict::Approve { .. }, .. }
-        | FromConsole::Grant { ticket, digest, .. } => (ticket, *digest),
+        FromConsole::Decide { verdict: OperatorVerdict::Deny { .. }, .. } if model.settings.reach == Reach::Own => {
+            return None;
+        }
+        FromConsole::Decide { ticket, digest, .. } | FromConsole::Grant { ticket, digest, .. } => (ticket, *digest),
         _ => return None,
     };
-    let held = model.queue.calls.iter().find(|held| held.key.session == *session && held.key.ticket == *ticket);
-    held.map(|held| &held.snapshot).filter(|card| card.digest == digest && card.signs.is_some()).cloned()
+    let held = model.queue.calls.iter().find(|held| held.key.session == *session && held.key.ticket == *ticket)?;
+    let card = Some(&held.snapshot).filter(|card| card.digest == digest && card.signs.is_some());
+    card.map(|card| (held.key.clone(), Arc::clone(card)))
 }
 
-/// Whether an approval is of a card that was read whole, and of nothing beyond it: one signature may cover several of these.
-fn was_read(command: &Command) -> bool {
+/// Whether one signature may cover this verdict and others: an approval of a card that was read whole, and of nothing beyond it; a denial.
+fn may_share(command: &Command) -> bool {
     let read = OperatorVerdict::Approve { unread: false };
-    matches!(command, Command::Send { message: FromConsole::Decide { verdict, .. }, .. } if *verdict == read)
+    denies(command)
+        || matches!(command, Command::Send { message: FromConsole::Decide { verdict, .. }, .. } if *verdict == read)
+}
+
+fn denies(command: &Command) -> bool {
+    matches!(command, Command::Send { message: FromConsole::Decide { verdict: OperatorVerdict::Deny { .. }, .. }, .. })
+}
+
+fn snapshots(cards: &[Card]) -> Vec<&Snapshot> {
+    cards.iter().map(|(_, card)| card.as_ref()).collect()
 }

@@ -75,6 +75,14 @@ pub(super) fn approve(model: &mut Model, reading: Reading) {
     // A card that only flashed by was not read.
     model.leave();
     let targets = model.queue.targets();
+    if let withheld @ 1.. = targets.iter().filter(|held| held.is_withheld()).count() {
+        let words = format!(
+            "Of {withheld} of {} something is redacted or cut here: these are approved only at their machine. space takes a mark \
+             back, o splits a row.",
+            targets.len()
+        );
+        return model.refuse(words);
+    }
     let dangerous = targets.iter().filter(|held| held.snapshot.danger.is_some()).count();
     if dangerous > 0 && model.settings.confirmation == Confirmation::Word {
         let words = format!(

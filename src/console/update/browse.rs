@@ -2,7 +2,7 @@
 
 use crate::audit::{Clock, Field, Search, search::exactly};
 use crate::console::keymap::Action;
-use crate::console::model::{Command, Following, ListState, Model, Opens, Screen, ServerLine, Sought, Window};
+use crate::console::model::{Command, Following, ListState, Model, Opens, Reach, Screen, ServerLine, Sought, Window};
 use crate::console::pages;
 use crate::console::rows::content_rows;
 use crate::operator::found::{Edge, LogRequest, LogRows, Wanted};
@@ -220,6 +220,9 @@ pub(super) fn settle(model: &mut Model) {
 
 /// What the log reader is to look up for what is on screen now.
 pub(super) fn wants(model: &mut Model) {
+    if model.settings.reach == Reach::Desk {
+        return;
+    }
     let mut requests = Vec::new();
     match model.screen {
         Screen::Queue | Screen::Detail => requests.extend(before(model)),

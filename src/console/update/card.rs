@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{decide, select};
 use crate::console::card::{Anchor, Card, Details, Fold, Folds, size};
 use crate::console::keymap::Action;
-use crate::console::model::{Armed, CallState, Command, Edit, Model, Overlay, Screen};
+use crate::console::model::{Armed, CallState, Command, Edit, Model, Overlay, Reach, Screen};
 use crate::link::message::FromConsole;
 use crate::text::plain;
 use crate::wire::number::counted;
@@ -40,13 +40,23 @@ const REFRESH: i64 = 2_000;
 /// The same, where it changes every time.
 const REFRESH_BUSY: i64 = 30_000;
 
+/// How often the other operators of a desk are told who looks at a call, in milliseconds.
+const SEEN: i64 = 60_000;
+
 /// Asks the wrapper to look again at what the call on screen would touch.
 pub(super) fn refresh(model: &mut Model) {
     let Some(armed) = model.drawn.as_ref().map(|drawn| drawn.armed.clone()) else { return };
     let Some(held) = model.still(&armed) else { return };
     let pause = if held.snapshot.asked_again.is_some() { REFRESH_BUSY } else { REFRESH };
-    let since = model.drawn.as_ref().map_or(0, |drawn| drawn.since).max(model.card.looked_at);
-    if held.snapshot.facts.is_empty() || model.now - since < pause {
+    let drawn = model.drawn.as_ref().map_or(0, |drawn| drawn.since);
+    let since = drawn.max(model.card.looked_at);
+    let (is_due, since) = match model.settings.reach {
+        Reach::Own => (!held.snapshot.facts.is_empty(), since),
+        // On a desk it tells the others who looks at it: soon after it is shown, and again while it is.
+        Reach::Desk if model.card.looked_at < drawn => (true, drawn),
+        Reach::Desk => (true, model.card.looked_at + SEEN - pause),
+    };
+    if !is_due || model.now - since < pause {
         return;
     }
     model.card.looked_at = model.now;
@@ -116,7 +126,7 @@ pub(super) fn fold_at(model: &mut Model, row: usize) {
 /// The same card, folded otherwise, from the same row on. Its rows before `changed` are the same.
 fn lay(model: &mut Model, folds: Folds, changed: usize) {
     let Some(card) = &model.card.laid else { return };
-    let card = Card::lay(&card.snapshot, card.width, model.settings.offset, folds, card.details);
+    let card = card.again(model.settings.offset, folds);
     model.card.laid = Some(card);
     model.card.shown.keep_before(changed);
     select::settle(model);

@@ -18,6 +18,11 @@ use crate::wire::{Digest, counted};
 /// `a`: approves what was read; `A`: without having read it. Both ask once more when it is dangerous.
 pub(super) fn approve(model: &mut Model, reading: Reading) {
     match armed(model) {
+        Some(armed) if model.still(&armed).is_some_and(Held::is_withheld) => {
+            model.refuse(
+                "Something of it is redacted or cut here: d denies it here, and it is approved only at its machine.",
+            );
+        }
         Some(armed) if reading == Reading::Unread || !tell_unread(model, &armed) => {
             let was_read = model.still(&armed).is_some_and(|held| held.seen == Seen::Whole);
             ask_or_send(model, armed, if was_read { Reading::Read } else { reading });
@@ -244,7 +249,7 @@ pub(super) fn counts(model: &mut Model, armed: &Armed, verdict: VerdictWord, too
     let at = model.now;
     let Some(held) = model.queue.call_mut(armed.key()) else { return };
     held.state = CallState::Sent(verdict);
-    let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
+    let (server, tool) = (held.server.clone(), held.snapshot.tool.clone());
     model.queue.decisions.took(Decision { at, verdict, took, server: server.clone(), tool: tool.clone() });
     let often = model.queue.decisions.offer(&server, &tool).filter(|_| verdict == VerdictWord::Approve);
     if let Some(times) = often {

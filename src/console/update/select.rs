@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::audit::record::{By, VerdictWord};
 use crate::console::card::Card;
+use crate::console::desk;
 use crate::console::keymap::Action;
 use crate::console::model::{CallKey, CallState, Command, Held, Model, Screen, Shown, Sort};
 use crate::console::rows::decided_by;
@@ -146,7 +147,11 @@ pub(super) fn settle(model: &mut Model) {
 }
 
 fn tell_before(model: &mut Model) {
+    let around = model.queue.selection().filter(|held| held.desk.is_some()).map(|held| desk::around(model, held));
     let Some(card) = &mut model.card.laid else { return };
+    if let Some(around) = around {
+        return card.tell_around(&around);
+    }
     let (server, tool) = (&card.snapshot.server, &card.snapshot.tool);
     let before = model.card.before.as_ref().filter(|before| before.server == *server && before.tool == *tool);
     card.tell_before(before, &model.settings.operator, model.now);
@@ -158,7 +163,7 @@ pub(super) fn lay_card(model: &mut Model) {
         model.card.laid = None;
         return;
     };
-    let snapshot = held.snapshot.clone();
+    let (snapshot, desk) = (held.snapshot.clone(), held.desk.clone());
     let width = model.areas().card.width;
     let laid = model.card.laid.as_ref();
     let same_call = laid.is_some_and(|card| Arc::ptr_eq(&card.snapshot, &snapshot));
@@ -172,7 +177,7 @@ pub(super) fn lay_card(model: &mut Model) {
     }
     let folds = laid.filter(|_| same_call).map(|card| card.folds.clone()).unwrap_or_default();
     let old_rows = laid.map_or(0, |card| card.rows).max(1);
-    let card = Card::lay(&snapshot, width, model.settings.offset, folds, model.card.details);
+    let card = Card::lay_on(desk.as_ref(), &snapshot, width, model.settings.offset, folds, model.card.details);
     if !(same_call && same_width) {
         // After a resize the place in the text stays about the same. The rows are new, so none counts as shown.
         model.card.scroll = model.card.scroll * card.rows / old_rows;
@@ -186,7 +191,8 @@ pub(super) fn replace_card(model: &mut Model, key: &CallKey, old: &Arc<Snapshot>
     let Some(card) = model.card.laid.as_ref().filter(|card| Arc::ptr_eq(&card.snapshot, old)) else { return };
     let Some(held) = model.queue.call(key) else { return };
     let (folds, details) = (card.folds.clone(), card.details);
-    model.card.laid = Some(Card::lay(&held.snapshot, card.width, model.settings.offset, folds, details));
+    let (desk, offset) = (held.desk.as_ref(), model.settings.offset);
+    model.card.laid = Some(Card::lay_on(desk, &held.snapshot, card.width, offset, folds, details));
 }
 
 /// Keeps the selection within the queue's rows. Reads the whole queue, so it is not called for every call that arrives.

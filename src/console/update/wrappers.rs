@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::{lists, select};
 use crate::audit::{By, VerdictWord};
+use crate::console::card::{OnDesk, Withheld};
 use crate::console::model::{
     CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Lost, LostFate, Manner, Model, Passed,
-    Picked, Screen, Seen,
+    Picked, Reach, Screen, Seen,
 };
 use crate::console::rows::decided_by;
 use crate::gate::data::snapshot::Snapshot;
@@ -39,6 +40,8 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) {
         }
         ClientEvent::Gone { session } => gone(model, &session),
         ClientEvent::Trouble(what) => model.trouble = Some(what),
+        ClientEvent::Withheld { session, call } => held(model, session, *call, Withheld::Something),
+        ClientEvent::Around(around) => model.around = around,
     }
 }
 
@@ -87,13 +90,13 @@ fn lost(held: &Held) -> Lost {
         CallState::Sent(VerdictWord::Approve) => LostFate::MayHaveRun,
         _ => LostFate::NeverRan,
     };
-    Lost { server: held.snapshot.server.clone(), effect: held.snapshot.effect.clone(), fate }
+    Lost { server: held.server.clone(), effect: held.snapshot.effect.clone(), fate }
 }
 
 fn said(model: &mut Model, session: String, message: FromWrapper) {
     match message {
         FromWrapper::Hello { wrapper, .. } => connected(model, wrapper),
-        FromWrapper::Held { call } => held(model, session, *call),
+        FromWrapper::Held { call } => held(model, session, *call, Withheld::Nothing),
         FromWrapper::Settled(settled) => {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
@@ -150,30 +153,42 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
     model.queue.confirming = None;
     let Some(held) = model.queue.call(key) else { return };
     let CallState::Sent(word) = held.state else { return };
+    // On a desk others decide too, and may have been first.
+    let is_desk = model.settings.reach == Reach::Desk && settled.by == By::Operator;
+    let who = Some(settled.who.as_str()).filter(|who| is_desk && !who.is_empty());
     let (tone, words) = match (settled.by, word) {
-        (By::Operator, VerdictWord::Approve) if settled.verdict == Some(word) => (Tone::Good, "Approved: ".to_owned()),
-        (By::Operator, VerdictWord::Deny) if settled.verdict == Some(word) => (Tone::Good, "Denied: ".to_owned()),
+        (By::Operator, VerdictWord::Approve) if settled.verdict == Some(word) => (Tone::Good, "Approved".to_owned()),
+        (By::Operator, VerdictWord::Deny) if settled.verdict == Some(word) => (Tone::Good, "Denied".to_owned()),
         // What was signed with `p` lets the call pass, not the word itself.
         (By::Default, VerdictWord::Approve) if settled.verdict == Some(word) && held.snapshot.signs.is_some() => {
-            (Tone::Good, "Approved by what you agreed to: ".to_owned())
+            (Tone::Good, "Approved by what you agreed to".to_owned())
         }
         (by, _) => {
             let (_, was) = verdict(settled.verdict, "withdrawn");
-            (Tone::Warn, format!("Too late, it was {was} {}: ", decided_by(by)))
+            let by = if who.is_some() { String::new() } else { format!(" {}", decided_by(by)) };
+            (Tone::Warn, format!("Too late, it was {was}{by}"))
         }
     };
     if model.note.is_some() {
         return;
     }
-    let row = Row::of(tone, words).and_foreign(Tone::Ours, &held.snapshot.effect);
+    let row = match who {
+        Some(who) => Row::of(tone, words + " by ").and_foreign(tone, who).and(tone, ": "),
+        None => Row::of(tone, words + ": "),
+    };
+    let row = row.and_foreign(Tone::Ours, &held.snapshot.effect);
     let ticket = quiet(" · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
     let room = usize::from(model.size.0).saturating_sub(ticket.width() + 3);
     model.note = Some(row.clipped(room).joined(ticket));
     model.note_until = Some(model.now + 4_000);
 }
 
-fn held(model: &mut Model, session: String, snapshot: Snapshot) {
-    let (class, likeness) = model.queue.classify(&session, &snapshot);
+fn held(model: &mut Model, session: String, snapshot: Snapshot, withheld: Withheld) {
+    let wrapper = model.wrappers.iter().map(|one| &one.wrapper).find(|wrapper| wrapper.session == session);
+    let desk = wrapper.and_then(|wrapper| Some((wrapper, OnDesk { at: wrapper.at.clone()?, withheld })));
+    let server = desk.as_ref().map_or_else(|| snapshot.server.clone(), |(wrapper, _)| wrapper.server.clone());
+    let desk = desk.map(|(_, desk)| desk);
+    let (class, likeness) = model.queue.classify(&session, &snapshot, desk.as_ref());
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = model.queue.call_mut(&key) else {
         let first = !model.queue.calls.iter().any(|held| held.waits());
@@ -184,7 +199,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
         let older = model.queue.picked == Picked::ByArrival
             && model.armed().is_err()
             && model.queue.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
-        model.queue.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness });
+        model.queue.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness, server, desk });
         // Whichever wrapper answers first, the oldest call is selected until one is armed.
         if older {
             select::select(model, Some(key));
@@ -195,7 +210,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
         }
         return;
     };
-    if *known.snapshot == snapshot {
+    if *known.snapshot == snapshot && known.desk == desk {
         // The wrapper repeats the card after the link came back. What this console sent may be lost.
         known.state = CallState::Waiting;
         return;
@@ -209,7 +224,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot) {
     }
     let changed = snapshot.asked_again.clone();
     let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
-    *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness };
+    *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness, server, desk };
     model.queue.marked.remove(&key);
     if model.queue.selected.as_ref() != Some(&key) {
         return;
@@ -236,7 +251,7 @@ fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
     let key = CallKey { session, ticket };
     let Some(held) = model.queue.call_mut(&key).filter(|held| !held.is_over()) else { return };
     let was = std::mem::replace(&mut held.state, CallState::Waiting);
-    let (server, tool) = (held.snapshot.server.clone(), held.snapshot.tool.clone());
+    let (server, tool) = (held.server.clone(), held.snapshot.tool.clone());
     if let CallState::Sent(word) = was {
         model.queue.decisions.take_back(word, &server, &tool);
     }

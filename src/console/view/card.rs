@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::queue;
 use crate::audit::record::VerdictWord;
 use crate::console::card::{Card, size};
+use crate::console::desk;
 use crate::console::model::{CallState, Held, Model, Overlay, Seen, Unarmed};
 use crate::console::rows::{Panel, content_rows, decided_by, ends};
 use crate::link::message::CallEnd;
@@ -38,7 +39,7 @@ fn point_at(row: &mut Row) {
 
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
-    let mut left = border("━ ").and_foreign(Tone::Strong, &held.snapshot.ticket);
+    let mut left = border("━ ").joined(desk::name(held, Tone::Strong));
     let alike = model.queue.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));

@@ -3,8 +3,11 @@
 use std::borrow::Cow;
 
 use crate::audit::Field;
+use crate::console::desk;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
-use crate::console::model::{Fate, Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
+use crate::console::model::{
+    Fate, Held, Model, Offer, Overlay, Reach, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine,
+};
 use crate::console::pages;
 use crate::link::message::{Remembers, ToolOffer};
 use crate::operator::{found::LogRows, sign::OwnKey};
@@ -57,6 +60,9 @@ fn keys(model: &Model, width: u16) -> Row {
 /// What an action is called here and now; `None` if it does nothing, or needs no mention. `marked` calls wait.
 fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option<Cow<'static, str>> {
     let action = binding.action;
+    if model.settings.reach == Reach::Desk && desk::is_elsewhere(action) {
+        return None;
+    }
     let usual = |is_named: bool| is_named.then_some(Cow::Borrowed(binding.name));
     let leaves = matches!(action, Action::Palette | Action::Quit);
     let is_ended = CARD.contains(&place) && !model.queue.selection().is_none_or(Held::waits) && marked == 0;

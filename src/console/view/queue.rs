@@ -6,8 +6,9 @@ use std::ops::Range;
 use ratatui::layout::Rect;
 
 use crate::audit::record::By;
+use crate::console::desk;
 use crate::console::model::queue::{Group, QueueLine, Rows};
-use crate::console::model::{CallState, Held, Model, Sort};
+use crate::console::model::{CallState, Held, Model, Reach, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::rows::{NARROW, ends};
 use crate::text::columns::{Columns, NameColumn, fitted, target, widest};
@@ -42,7 +43,7 @@ pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
         }
     };
     let groups: Vec<Group<'_>> = near.iter().filter_map(|row| model.queue.group(&all, *row)).collect();
-    let mut tellings: HashMap<usize, Row> = near.into_iter().zip(widths.tellings(&groups)).collect();
+    let mut tellings: HashMap<usize, Row> = near.into_iter().zip(widths.tellings(model, &groups)).collect();
     let mut selected = None;
     for line in &on_screen {
         if matches!(line, QueueLine::Row(row) if here == Some(*row)) {
@@ -69,7 +70,7 @@ pub(super) fn rows(model: &Model, area: Rect) -> (Vec<Row>, Option<u16>) {
 /// The line of a server: how many of its calls wait, and how long the oldest has waited.
 fn server(model: &Model, all: &Rows, group: &Group<'_>, of: Range<usize>, is_open: bool, width: usize) -> Row {
     let (calls, oldest) = model.queue.calls_of(all, of);
-    let name = foreign(Tone::Strong, &group.lead.snapshot.server);
+    let name = foreign(Tone::Strong, &group.lead.server);
     let count = quiet(format!("  {}", counted(calls, "call")));
     let age = quiet(format!("oldest {} ", time::span(model.now - oldest)));
     let room = width.saturating_sub(2 + count.width() + age.width() + 1);
@@ -149,17 +150,23 @@ impl Widths {
     /// With several servers, each row names its server unless a line above does; with one, its ticket if that fits.
     fn of(model: &Model, shown: &[Group<'_>], width: usize, names_servers: bool) -> Self {
         let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
-        let servers = if names_servers { 0 } else { model.wrappers.len() };
+        let servers = match model.settings.reach {
+            _ if names_servers => 0,
+            // The name of the one server has that of its machine in it.
+            Reach::Desk => model.wrappers.len().max(2),
+            Reach::Own => model.wrappers.len(),
+        };
         let tools = || shown.iter().map(|group| group.lead.snapshot.tool.as_str());
-        let about =
-            shown.iter().map(|group| times(group, TARGET).width() + foreign(Tone::Ours, about(group.lead)).width());
+        let about = shown
+            .iter()
+            .map(|group| times(model, group, TARGET).width() + foreign(Tone::Ours, about(group.lead)).width());
         let (tool, about) = (widest(|held| &held.snapshot.tool).min(28), about.max().unwrap_or(0));
         let (least_tool, most) =
             if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
         let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
         let (column, first, least) = match servers {
             2.. => {
-                let names = running.chain(shown.iter().map(|group| group.lead.snapshot.server.as_str()));
+                let names = running.chain(shown.iter().map(|group| group.lead.server.as_str()));
                 let names = NameColumn::of(names, SERVER);
                 (FirstColumn::Server(names), names.width, names.width)
             }
@@ -192,8 +199,8 @@ impl Widths {
         columns.left(if self.tool.width > 0 { 2 } else { 1 }, self.about, "").rest(0)
     }
 
-    fn tellings(&self, shown: &[Group<'_>]) -> Vec<Row> {
-        let room = |group: &Group<'_>| self.about.saturating_sub(times(group, self.about).width());
+    fn tellings(&self, model: &Model, shown: &[Group<'_>]) -> Vec<Row> {
+        let room = |group: &Group<'_>| self.about.saturating_sub(times(model, group, self.about).width());
         apart(&shown.iter().map(|group| (group.lead, room(group))).collect::<Vec<_>>())
     }
 
@@ -206,7 +213,7 @@ impl Widths {
             (true, true) => strong("▸✓"),
             (false, true) => key(" ✓"),
         };
-        let times = times(group, self.about);
+        let times = times(model, group, self.about);
         let room = self.about.saturating_sub(times.width());
         // If there is no room for both, the tool's name takes the place of an unknown target.
         let about = match snapshot.target {
@@ -218,8 +225,8 @@ impl Widths {
             marker,
             Row { runs: vec![Risk::of(snapshot).run()] },
             match self.column {
-                FirstColumn::Ticket => foreign(Tone::Quiet, &snapshot.ticket),
-                FirstColumn::Server(names) => names.cell(Tone::Quiet, &snapshot.server),
+                FirstColumn::Ticket => desk::name(held, Tone::Quiet),
+                FirstColumn::Server(names) => names.cell(Tone::Quiet, &held.server),
             },
             self.tool.cell(Tone::Strong, &snapshot.tool),
             times.joined(about),
@@ -228,15 +235,16 @@ impl Widths {
     }
 }
 
-/// How many identical calls a row is, or how often its call came before.
-fn times(group: &Group<'_>, room: usize) -> Row {
-    match (group.count(), time::nth(group.lead.snapshot.occurrence)) {
+/// On a desk who looks and what is away; how many identical calls a row is, or how often its call came before.
+fn times(model: &Model, group: &Group<'_>, room: usize) -> Row {
+    let times = match (group.count(), time::nth(group.lead.snapshot.occurrence)) {
         (1, None) => Row::default(),
         // `3rd` says enough where there is no room for more.
         (1, Some(nth)) if room < 30 => warn(nth.replace("time", "")),
         (1, Some(nth)) => warn(format!("{nth} ")),
         (n, _) => warn(format!("×{n} ")),
-    }
+    };
+    desk::mark(model, group.lead, room).joined(times)
 }
 
 /// A tool's name before its target, where the whole target leaves room for enough of it.
@@ -279,8 +287,8 @@ fn apart(calls: &[(&Held, usize)]) -> Vec<Row> {
     let mut rows: Vec<Row> = calls.iter().map(|(held, room)| telling(held, *room)).collect();
     let mut alike: HashMap<(&str, &str, String), Vec<usize>> = HashMap::new();
     for at in (0..calls.len()).filter(is_cut) {
-        let call = &calls[at].0.snapshot;
-        alike.entry((&call.server, &call.tool, String::new())).or_default().push(at);
+        let call = calls[at].0;
+        alike.entry((&call.server, &call.snapshot.tool, String::new())).or_default().push(at);
     }
     for _ in 0..CUTS {
         for members in alike.into_values() {
@@ -297,8 +305,8 @@ fn apart(calls: &[(&Held, usize)]) -> Vec<Row> {
         }
         alike = HashMap::new();
         for at in (0..calls.len()).filter(is_cut) {
-            let call = &calls[at].0.snapshot;
-            alike.entry((&call.server, &call.tool, rows[at].text())).or_default().push(at);
+            let call = calls[at].0;
+            alike.entry((&call.server, &call.snapshot.tool, rows[at].text())).or_default().push(at);
         }
     }
     rows

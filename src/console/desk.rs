@@ -1,0 +1,130 @@
+//! What is different on a desk of many machines: which keys do nothing there, what its pages say in place of a list, and the words on who
+//! else is there. Reads only.
+
+use super::keymap::Action;
+use super::model::{Held, Model, Reach, Screen};
+use crate::text::row::{Row, Tone, foreign, key, ours, strong, warn};
+
+/// Whether an action does something at one machine, and nothing on a desk.
+pub const fn is_elsewhere(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Edit
+            | Action::Rule
+            | Action::StopAsking
+            | Action::Extend
+            | Action::Reads
+            | Action::Changes
+            | Action::PlainText
+            | Action::WriteRule
+            | Action::Accept
+            | Action::Refuse
+            | Action::End
+            | Action::Replay
+            | Action::Switch
+            | Action::Forget
+            | Action::Undo
+    )
+}
+
+/// What a page says in place of a list that a desk does not have.
+pub fn instead(model: &Model) -> Option<Vec<Row>> {
+    if model.settings.reach == Reach::Own {
+        return None;
+    }
+    let (what, where_it_is) = match model.screen {
+        Screen::Queue | Screen::Detail => return None,
+        Screen::Activity => ("What passes is not on the desk.", "Each machine's own console shows it: mcp-approve"),
+        Screen::Log => ("The log is not read here.", "At each machine: mcp-approve log"),
+        Screen::Tools => ("Tools are not on the desk.", "At each machine: mcp-approve tools"),
+        Screen::Rules => ("Rules are not on the desk.", "At each machine: mcp-approve rules"),
+        Screen::Servers => ("No wrapper is on this desk yet.", "Start this at each machine: mcp-approve desk run"),
+    };
+    let (words, command) = where_it_is.split_once("mcp-approve").unwrap_or((where_it_is, ""));
+    Some(vec![strong(what), ours(words).key(format!("mcp-approve{command}"))])
+}
+
+/// What is said where no call waits.
+pub fn nothing_waits(model: &Model) -> Vec<Row> {
+    if !model.wrappers.is_empty() {
+        let calls = ours("  Calls of all machines that wait for an operator appear here. ")
+            .key("6")
+            .ours(" lists the machines.");
+        return vec![strong("  No call waits for you."), Row::default(), calls];
+    }
+    vec![
+        strong("  No wrapper is on this desk yet."),
+        Row::default(),
+        ours("  Each user of a machine starts this once:"),
+        key("    mcp-approve desk run"),
+    ]
+}
+
+/// Who else looks at a call; nothing where it is the operator alone.
+pub fn lookers<'a>(model: &'a Model, held: &Held) -> Vec<&'a str> {
+    let of =
+        |(session, ticket, _): &&(String, String, String)| *session == held.key.session && *ticket == held.key.ticket;
+    model.around.looks.iter().filter(of).map(|(_, _, who)| who.as_str()).collect()
+}
+
+pub fn is_away(model: &Model, held: &Held) -> bool {
+    model.around.away.contains(&held.key.session)
+}
+
+/// What a row of the queue says before what its call is about.
+pub fn mark(model: &Model, held: &Held, room: usize) -> Row {
+    let mut row = Row::default();
+    if is_away(model, held) {
+        row = row.warn("away ");
+    }
+    if held.is_withheld() {
+        row = row.warn("▲ ");
+    }
+    let (who, more) = match lookers(model, held).as_slice() {
+        [] => return row,
+        [who] => (row.and_foreign(Tone::Key, who), String::new()),
+        [who, rest @ ..] => (row.and_foreign(Tone::Key, who), format!(" +{}", rest.len())),
+    };
+    let verb = match more.as_str() {
+        // The name says enough where there is no room for more.
+        _ if room < 30 => "",
+        "" => " looks",
+        _ => " look",
+    };
+    who.quiet(format!("{more}{verb} "))
+}
+
+/// The same in full, on the card.
+pub fn around(model: &Model, held: &Held) -> Row {
+    let mut row = ours("you");
+    let lookers = lookers(model, held);
+    for (at, who) in lookers.iter().enumerate() {
+        row = row.quiet(if at + 1 == lookers.len() { " and " } else { ", " }).and_foreign(Tone::Key, who);
+    }
+    if is_away(model, held) {
+        row = row.quiet(" · ").warn("its machine is away: it takes a verdict once it is back");
+    }
+    row
+}
+
+/// Which other operators are there.
+pub fn others(model: &Model) -> Row {
+    let mut row = Row::default();
+    for (at, who) in model.around.operators.iter().enumerate() {
+        row = row.quiet(if at == 0 { " · also here: " } else { ", " }).and_foreign(Tone::Key, who);
+    }
+    row
+}
+
+/// That machines are away, and how many sessions wait for them.
+pub fn away(model: &Model, session: &str) -> Option<Row> {
+    model.around.away.contains(session).then(|| warn("away").quiet(": what is decided waits until it is there"))
+}
+
+/// The name of a call: its ticket, on a desk with its machine before it.
+pub fn name(held: &Held, tone: Tone) -> Row {
+    match &held.desk {
+        Some(desk) => foreign(tone, &desk.at.machine).quiet(":").and_foreign(tone, &held.key.ticket),
+        None => foreign(tone, &held.key.ticket),
+    }
+}

@@ -1,0 +1,260 @@
+//! What machines say on the desk, read in order and turned into what a console hears. Everything read here is foreign: a row that cannot
+//! be what it says is left out, and counted. Writes nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use tokio_postgres::Row;
+
+use crate::desk::engine::{Engine, EngineError, Program};
+use crate::desk::told::Told;
+use crate::gate::data::snapshot::Snapshot;
+use crate::link::message::{Around, At, ClientEvent, FromWrapper, Wrapper};
+use crate::wire::{Digest, counted, number::grouped};
+
+/// The most calls that a console begins with, the oldest first.
+const MOST: i64 = 20_000;
+/// How many rows are read at once: each may have a mebibyte.
+const CHUNK: i64 = 256;
+
+/// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end. The
+/// indexes have all that this asks, so that no row is read for it.
+const BEGINNING: &str = "\
+    WITH said AS (
+        SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
+            coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
+        FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
+    ), here AS (SELECT * FROM said WHERE hello > gone),
+    calls AS (
+        SELECT DISTINCT ON (machine, session, ticket) place, kind
+        FROM mcp_approve.told JOIN here USING (machine, session)
+        WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > gone
+        ORDER BY machine, session, ticket, place DESC
+    )
+    SELECT 0 AS part, hello AS place FROM here
+    UNION ALL SELECT 1, status FROM here WHERE status > gone
+    UNION ALL SELECT 2, place FROM calls WHERE kind = 'held'
+    ORDER BY part, place";
+
+const ROWS: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told WHERE place = ANY ($1)";
+
+/// The rows of transactions that may have ended since, without those read already. `place` alone would miss what commits late.
+const LATER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
+    WHERE xid >= $1::text::xid8 AND NOT (place = ANY ($2)) ORDER BY place LIMIT $3";
+
+/// Everything below this transaction has ended.
+const POINT: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
+
+/// Who is connected, as everybody may see it: `usename` is whom the engine let in.
+const PRESENT: &str = "SELECT DISTINCT usename::text, application_name = $1 FROM pg_stat_activity
+    WHERE datname = current_database() AND usename <> session_user
+        AND (application_name = $1 AND pg_has_role(usesysid, 'mcp_approve_machine', 'MEMBER')
+            OR application_name = $2 AND pg_has_role(usesysid, 'mcp_approve_operator', 'MEMBER'))";
+
+/// Looks that have not lapsed, by the engine's own clock; one's own are not shown.
+const LOOKS: &str = "SELECT DISTINCT machine, session, ticket, operator
+    FROM (SELECT * FROM mcp_approve.look ORDER BY place DESC LIMIT 1000) AS latest
+    WHERE time > now() - interval '2 minutes' AND operator <> session_user";
+
+/// One thing that was read, in the order of the desk.
+pub(super) enum News {
+    Event(ClientEvent),
+    /// A verdict had no effect: it is for whoever sent that statement.
+    Refused {
+        session: String,
+        ticket: String,
+        statement: Digest,
+        why: String,
+    },
+}
+
+#[derive(Default)]
+pub(super) struct Heard {
+    /// The transaction to read again from; `None` before the beginning was read.
+    point: Option<String>,
+    /// The rows from there on that were read.
+    seen: Vec<i64>,
+    /// The wrappers that are here, by the console's name of their session.
+    wrappers: BTreeMap<String, Arc<At>>,
+    /// The calls of which something is not here, by session and ticket.
+    withheld: BTreeSet<(String, String)>,
+    left_out: u64,
+    /// How many calls wait beyond what a console begins with.
+    beyond: i64,
+}
+
+/// The console's name of a session: no two machines have the same. [`parts`] takes it apart.
+fn name(session: &str, machine: &str) -> String {
+    format!("{session}@{machine}")
+}
+
+/// The session and the machine's role.
+pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
+    name.split_once('@')
+}
+
+impl Heard {
+    /// Reads what is new, or what a console begins with.
+    pub(super) async fn read(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
+        let Some(point) = self.point.clone() else { return self.begin(engine, take).await };
+        // Of before what is read now: what ends meanwhile is read again.
+        let next: String = engine.client.query_one(POINT, &[]).await?.get(0);
+        loop {
+            let rows = engine.client.query(LATER, &[&point, &self.seen, &CHUNK]).await?;
+            for row in &rows {
+                self.seen.push(row.get(0));
+                self.row(row, take);
+            }
+            if rows.len() < usize::try_from(CHUNK).unwrap_or(usize::MAX) {
+                break;
+            }
+        }
+        if next != point {
+            let still = "SELECT place FROM mcp_approve.told WHERE place = ANY ($1) AND xid >= $2::text::xid8";
+            if !self.seen.is_empty() {
+                let rows = engine.client.query(still, &[&self.seen, &next]).await?;
+                self.seen = rows.iter().map(|row| row.get(0)).collect();
+            }
+            self.point = Some(next);
+        }
+        Ok(())
+    }
+
+    async fn begin(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
+        let client = &engine.client;
+        // One view of the table for all of it. What fails in between ends with the connection.
+        client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
+        let point: String = client.query_one(POINT, &[]).await?.get(0);
+        let recent = "SELECT place FROM mcp_approve.told WHERE xid >= $1::text::xid8";
+        let seen = client.query(recent, &[&point]).await?.iter().map(|row| row.get(0)).collect();
+        let found = client.query(BEGINNING, &[]).await?;
+        let (mut places, mut calls): (Vec<i64>, i64) = (Vec::new(), 0);
+        for row in &found {
+            let is_call = row.get::<_, i32>(0) == 2;
+            calls += i64::from(is_call);
+            if !is_call || calls <= MOST {
+                places.push(row.get(1));
+            }
+        }
+        (self.beyond, self.left_out) = ((calls - MOST).max(0), 0);
+        for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
+            let mut rows = client.query(ROWS, &[&chunk]).await?;
+            let order: BTreeMap<i64, usize> = chunk.iter().enumerate().map(|(at, place)| (*place, at)).collect();
+            rows.sort_by_key(|row| order.get(&row.get::<_, i64>(0)).copied());
+            rows.iter().for_each(|row| self.row(row, take));
+        }
+        client.batch_execute("COMMIT").await?;
+        (self.point, self.seen) = (Some(point), seen);
+        Ok(())
+    }
+
+    fn row(&mut self, row: &Row, take: &mut dyn FnMut(News)) {
+        let text = |at: usize| row.get::<_, &str>(at);
+        match self.news(text(1), text(2), text(3), text(4)) {
+            Some(Some(news)) => take(news),
+            Some(None) => {}
+            None => self.left_out += 1,
+        }
+    }
+
+    /// What a row says, if that is news; `None` where it cannot be what it says.
+    fn news(&mut self, machine: &str, session: &str, ticket: &str, said: &str) -> Option<Option<News>> {
+        let is_plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let told: Told = serde_json::from_str(said).ok().filter(|told: &Told| is_plain && told.ticket() == ticket)?;
+        let key = name(session, machine);
+        let at = self.wrappers.get(&key);
+        let event = match told {
+            Told::Hello { wrapper, host, user } => {
+                let at = Arc::new(At { machine: machine.to_owned(), host, user });
+                let wrapper = named(wrapper, session, &key, &at)?;
+                self.wrappers.insert(key, at);
+                ClientEvent::Connected(wrapper)
+            }
+            Told::Held { card, withheld } => {
+                is_of(&card, at?, session).then_some(())?;
+                let call = (key.clone(), card.ticket.clone());
+                if withheld {
+                    self.withheld.insert(call);
+                    ClientEvent::Withheld { session: key, call: card }
+                } else {
+                    self.withheld.remove(&call);
+                    ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } }
+                }
+            }
+            // What is said last of a wrapper that is gone is no news.
+            _ if at.is_none() => return Some(None),
+            Told::Settled(end) => {
+                self.withheld.remove(&(key.clone(), end.ticket.clone()));
+                ClientEvent::Said { session: key, message: FromWrapper::Settled(end) }
+            }
+            Told::Status(status) => ClientEvent::Said { session: key, message: FromWrapper::Status(*status) },
+            Told::Refused { ticket, statement, why } => {
+                return Some(Some(News::Refused { session: key, ticket, statement, why }));
+            }
+            Told::Gone => {
+                self.wrappers.remove(&key);
+                self.withheld.retain(|(session, _)| *session != key);
+                ClientEvent::Gone { session: key }
+            }
+        };
+        Some(Some(News::Event(event)))
+    }
+
+    /// Whether what is here of a call is not all of it.
+    pub(super) fn is_withheld(&self, session: &str, ticket: &str) -> bool {
+        self.withheld.contains(&(session.to_owned(), ticket.to_owned()))
+    }
+
+    /// Who and what is there beside what was read.
+    pub(super) async fn around(&self, engine: &Engine) -> Result<Around, EngineError> {
+        let names = [Program::Machine.name(), Program::Console.name()];
+        let (mut machines, mut operators) = (BTreeSet::new(), BTreeSet::new());
+        for row in engine.client.query(PRESENT, &[&names[0], &names[1]]).await? {
+            let (role, is_machine): (String, bool) = (row.get(0), row.get(1));
+            if is_machine {
+                machines.insert(role)
+            } else {
+                operators.insert(role)
+            };
+        }
+        let looks = engine.client.query(LOOKS, &[]).await?;
+        let looks = looks.iter().map(|row| (name(row.get(1), row.get(0)), row.get(2), row.get(3))).collect();
+        let is_away = |(_, at): &(&String, &Arc<At>)| !machines.contains(&at.machine);
+        let away = self.wrappers.iter().filter(is_away).map(|(key, _)| key.clone()).collect();
+        Ok(Around { operators, away, looks, broken: None, left_out: self.left_out() })
+    }
+
+    pub(super) fn left_out(&self) -> Option<String> {
+        let rows = (self.left_out > 0).then(|| {
+            let rows = counted(
+                self.left_out,
+                "message on the desk cannot be read and is|messages on the desk cannot be read and are",
+            );
+            format!("{rows} left out: a machine may run another version of mcp-approve, or another program wrote them")
+        });
+        let calls = (self.beyond > 0).then(|| {
+            let (most, beyond) = (grouped(MOST), grouped(self.beyond));
+            format!("the {most} calls that wait longest are shown, and {beyond} more waited when this console began")
+        });
+        let both: Vec<String> = rows.into_iter().chain(calls).collect();
+        (!both.is_empty()).then(|| both.join("; "))
+    }
+}
+
+/// A wrapper as the console knows it: by its session on its machine, with the machine before its server.
+fn named(wrapper: Wrapper, session: &str, key: &str, at: &Arc<At>) -> Option<Wrapper> {
+    (wrapper.session == session).then(|| Wrapper {
+        server: format!("{}:{}", at.machine, wrapper.server),
+        session: key.to_owned(),
+        at: Some(Arc::clone(at)),
+        ..wrapper
+    })
+}
+
+/// Whether a card asks to be signed for the call, the session, the machine and the user that it is shown as: what is shown is what is signed.
+fn is_of(card: &Snapshot, at: &At, session: &str) -> bool {
+    card.signs.as_ref().is_some_and(|signs| {
+        (&signs.ticket, &*signs.session, &signs.machine, &signs.user) == (&card.ticket, session, &at.host, &at.user)
+            && signs.call == card.digest
+    })
+}
