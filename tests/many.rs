@@ -2,6 +2,7 @@
 
 mod bed;
 mod cards;
+mod console;
 mod engine;
 mod log;
 mod roles;

@@ -1,0 +1,344 @@
+//! The operator's side of the desk on a real PostgreSQL: what a console hears of all machines, what it writes, and what becomes of it.
+
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::cli;
+use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::Reach;
+use mcp_approve::console::update::Command;
+use mcp_approve::desk::engine::{Engine, Program, Target};
+use mcp_approve::desk::operator::{ONLY_THERE, Operator, UNSIGNED, WITHHELD};
+use mcp_approve::desk::told::Told;
+use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::home::config::DeskPlace;
+use mcp_approve::link::message::{Around, CallEnd, ClientEvent, FromConsole, FromWrapper, OperatorVerdict, Wrapper};
+use mcp_approve::signing::CardTerms;
+use mcp_approve::signing::statement::{Challenge, Evidence, Said, SignedWord, Statement, VERSION};
+use mcp_approve::wire::Digest;
+
+use super::roles::desk;
+use crate::desk::{Desk, NINE, verdicts, wrapper, write};
+use crate::postgres::Postgres;
+
+fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+/// What a machine says, as its role.
+fn says(postgres: &Postgres, machine: &str, told: &Told) {
+    let (kind, ticket, said) = (told.kind(), told.ticket(), serde_json::to_string(told).unwrap());
+    row(postgres, machine, kind, ticket, &said);
+}
+
+fn row(postgres: &Postgres, machine: &str, kind: &str, ticket: &str, said: &str) {
+    let sql = format!(
+        "INSERT INTO mcp_approve.told (session, ticket, kind, said) VALUES ('s1', '{ticket}', '{kind}', $said${said}$said$)"
+    );
+    let done = postgres.psql(machine, &sql);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn hello(machine: &str) -> Told {
+    let wrapper = Wrapper { at: None, ..wrapper("files", "s1") };
+    Told::Hello { wrapper, host: format!("{machine}-host"), user: machine.to_owned() }
+}
+
+/// A card as its machine asks for a signature on it.
+fn card(machine: &str, ticket: &str) -> Snapshot {
+    let card = write(ticket);
+    let signs = CardTerms {
+        approval: 1,
+        approvals: 1,
+        call: card.digest,
+        card: card.card_digest(),
+        challenge: Challenge::of([7; 32]),
+        definition: None,
+        machine: format!("{machine}-host"),
+        policy: Digest::of(b""),
+        role: None,
+        server: "files".into(),
+        session: "s1".into(),
+        ticket: ticket.into(),
+        user: machine.into(),
+    };
+    Snapshot { signs: Some(signs), ..card }
+}
+
+fn held(machine: &str, ticket: &str, withheld: bool) -> Told {
+    Told::Held { card: Box::new(card(machine, ticket)), withheld }
+}
+
+/// A statement of mara's on a card, until a moment. No signature is checked on the desk.
+fn signed(card: &Snapshot, verdict: SignedWord, not_after: i64) -> Evidence {
+    let said = Said { grants: None, until: None, verdict };
+    let (also, card) = (Vec::new(), card.signs.clone().unwrap());
+    let statement = Statement {
+        also,
+        card,
+        log: None,
+        not_after,
+        said,
+        signer: "mara@example.com".into(),
+        time: now(),
+        version: VERSION,
+    };
+    Evidence { statement: statement.to_json(), signature: "a signature".into() }
+}
+
+fn decide(card: &Snapshot, verdict: OperatorVerdict, signed: Option<Evidence>) -> FromConsole {
+    FromConsole::Decide { ticket: card.ticket.clone(), digest: card.digest, verdict, signed }
+}
+
+fn target(postgres: &Postgres, role: &str) -> Target {
+    Target::read(&DeskPlace { url: postgres.url(role), ..DeskPlace::default() }).expect("a place")
+}
+
+struct Console {
+    operator: Operator,
+    events: Receiver<ClientEvent>,
+    screen: Desk,
+    refused: Vec<(String, String)>,
+    settled: Vec<CallEnd>,
+}
+
+impl Console {
+    fn open(postgres: &Postgres, role: &str) -> Self {
+        let (heard, events) = channel();
+        let operator = Operator::watch(target(postgres, role), now, move |event| drop(heard.send(event)));
+        let mut screen = Desk::new(120, 40);
+        screen.model.settings.reach = Reach::Desk;
+        Self { operator: operator.expect("a desk"), events, screen, refused: Vec::new(), settled: Vec::new() }
+    }
+
+    /// Takes events until this holds.
+    fn until(&mut self, what: &str, mut holds: impl FnMut(&mut Self) -> bool) {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !holds(self) {
+            assert!(Instant::now() < end, "{what}:\n{}", self.screen.screen());
+            let Ok(event) = self.events.recv_timeout(Duration::from_millis(50)) else { continue };
+            if let ClientEvent::Said { session, message } = &event {
+                match message {
+                    FromWrapper::Refused { why, .. } => self.refused.push((session.clone(), why.clone())),
+                    FromWrapper::Settled(end) => self.settled.push(end.clone()),
+                    _ => {}
+                }
+            }
+            self.screen.link(event);
+        }
+    }
+
+    fn shows(&mut self, words: &str) {
+        self.until(words, |console| console.screen.screen().contains(words));
+    }
+
+    fn around(&self) -> &Around {
+        &self.screen.model.around
+    }
+
+    fn waiting(&self) -> usize {
+        self.screen.model.queue.waiting()
+    }
+}
+
+fn rows_of_verdicts(postgres: &Postgres) -> Vec<String> {
+    postgres.rows("eve", "SELECT operator, machine, session, ticket, principal FROM mcp_approve.verdict ORDER BY place")
+}
+
+/// Keeps a machine connected.
+fn is_here(postgres: &Postgres, role: &str) -> (tokio::runtime::Runtime, Engine) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let engine = runtime.block_on(target(postgres, role).connect(Program::Machine)).expect("connected");
+    (runtime, engine)
+}
+
+#[test]
+fn calls_of_two_machines_that_say_the_same_of_themselves_are_two_and_a_key_writes_one_row() {
+    let Some(postgres) = desk() else { return };
+    for machine in ["ada", "bob"] {
+        says(&postgres, machine, &hello(machine));
+        says(&postgres, machine, &held(machine, "files-1", machine == "bob"));
+    }
+    let (_runtime, _ada) = is_here(&postgres, "ada");
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("both calls", |console| console.waiting() == 2 && console.around().away.len() == 1);
+    let screen = mara.screen.screen();
+    assert!(screen.contains("ada:files") && screen.contains("bob:files") && screen.contains("away"), "{screen}");
+    assert!(mara.around().away.contains("s1@bob"), "{:?}", mara.around());
+
+    mara.screen.now = NINE;
+    mara.screen.look();
+    let sent = mara.screen.press(Key::Char('a'));
+    let (session, ticket, digest, verdict) = verdicts(&sent).remove(0);
+    assert_eq!((&*session, &*ticket), ("s1@ada", "files-1"));
+    let evidence = signed(&card("ada", "files-1"), SignedWord::Approve, now() + 60_000);
+    let message = FromConsole::Decide { ticket, digest, verdict, signed: Some(evidence) };
+    mara.operator.send(&session, &message);
+    mara.operator.send(&session, &message);
+    mara.until("a row", |_| rows_of_verdicts(&postgres) == ["mara|ada|s1|files-1|mara@example.com"]);
+    // What a machine reads is its own.
+    let ada = postgres.rows("ada", "SELECT said FROM mcp_approve.verdict");
+    assert!(ada.len() == 1 && ada[0].contains(r#""verdict":"approve""#), "{ada:?}");
+    assert!(postgres.rows("bob", "SELECT said FROM mcp_approve.verdict").is_empty());
+
+    // Of the other call something is withheld: its key says so, and sends nothing.
+    mara.screen.look();
+    let sent = mara.screen.press(Key::Char('a'));
+    assert!(
+        verdicts(&sent).is_empty() && mara.screen.screen().contains("only at its machine"),
+        "{}",
+        mara.screen.screen()
+    );
+}
+
+#[test]
+fn what_can_be_done_only_at_a_machine_is_answered_at_once_and_a_denial_of_what_is_withheld_is_sent() {
+    let Some(postgres) = desk() else { return };
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", true));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("the call", |console| console.waiting() == 1);
+    let (call, far) = (card("ada", "files-1"), now() + 60_000);
+    let (approve, deny) = (OperatorVerdict::Approve { unread: false }, OperatorVerdict::Deny { reason: "no".into() });
+    let (ticket, digest) = (call.ticket.clone(), call.digest);
+    for (message, why) in [
+        (decide(&call, approve.clone(), Some(signed(&call, SignedWord::Approve, far))), WITHHELD),
+        (decide(&call, deny.clone(), None), UNSIGNED),
+        (FromConsole::Edit { ticket: ticket.clone(), digest, arguments: "{}".into() }, ONLY_THERE),
+        (FromConsole::Extend { ticket, digest }, ONLY_THERE),
+        (FromConsole::EndGrant { grant: "grant:1".into() }, ONLY_THERE),
+    ] {
+        mara.operator.send("s1@ada", &message);
+        mara.until(why, |console| console.refused.pop().is_some_and(|(_, said)| said == why));
+    }
+    mara.operator.send("s1@ada", &decide(&call, deny, Some(signed(&call, SignedWord::Deny, far))));
+    mara.until("a row", |_| rows_of_verdicts(&postgres).len() == 1);
+}
+
+#[test]
+fn two_consoles_see_each_other_who_looks_and_one_outcome() {
+    let Some(postgres) = desk() else { return };
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", false));
+    let (mut mara, mut sam) = (Console::open(&postgres, "mara"), Console::open(&postgres, "sam"));
+    for (console, other) in [(&mut mara, "sam"), (&mut sam, "mara")] {
+        console.until(other, |console| console.waiting() == 1 && console.around().operators.iter().eq([other]));
+    }
+    let call = card("ada", "files-1");
+    let look = FromConsole::Look { ticket: call.ticket.clone(), digest: call.digest };
+    (0..3).for_each(|_| mara.operator.send("s1@ada", &look));
+    sam.shows("you and mara");
+    assert_eq!(postgres.rows("eve", "SELECT operator FROM mcp_approve.look"), ["mara"]);
+    assert!(mara.around().looks.is_empty());
+
+    let approval = signed(&call, SignedWord::Approve, now() + 60_000);
+    let approve = OperatorVerdict::Approve { unread: false };
+    mara.operator.send("s1@ada", &decide(&call, approve, Some(approval.clone())));
+    mara.until("a row", |_| rows_of_verdicts(&postgres).len() == 1);
+    // That it had no effect is for whoever signed it.
+    let (ticket, statement) = (call.ticket.clone(), Digest::of(approval.statement.as_bytes()));
+    says(&postgres, "ada", &Told::Refused { ticket: ticket.clone(), statement, why: "too late".into() });
+    let (verdict, by, who) = (Some(VerdictWord::Deny), By::Operator, "sam".to_owned());
+    says(&postgres, "ada", &Told::Settled(CallEnd { ticket, time: now(), verdict, by, who }));
+    for console in [&mut mara, &mut sam] {
+        console.until("its end", |console| console.settled.iter().any(|end| end.who == "sam"));
+    }
+    assert_eq!(mara.refused, [("s1@ada".to_owned(), "too late".to_owned())]);
+    assert!(sam.refused.is_empty(), "{:?}", sam.refused);
+    says(&postgres, "ada", &Told::Gone);
+    mara.until("nothing", |console| console.screen.model.wrappers.is_empty());
+    // Whoever comes later hears of none of it.
+    let mut late = Console::open(&postgres, "sam");
+    late.until("mara", |console| !console.around().operators.is_empty());
+    assert_eq!((late.waiting(), late.screen.model.wrappers.len()), (0, 0));
+}
+
+#[test]
+fn a_verdict_is_kept_while_the_desk_is_down_and_is_given_up_aloud_when_its_signature_ends() {
+    let Some(mut postgres) = desk() else { return };
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", false));
+    says(&postgres, "ada", &held("ada", "files-2", false));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("the calls", |console| console.waiting() == 2);
+    postgres.down();
+    mara.until("a word on it", |console| console.around().broken.is_some());
+    assert!(mara.screen.screen().contains("it is tried again"), "{}", mara.screen.screen());
+    let approve = || OperatorVerdict::Approve { unread: false };
+    let (long, short) = (card("ada", "files-1"), card("ada", "files-2"));
+    for (call, until) in [(&long, 60_000), (&short, 500)] {
+        let evidence = signed(call, SignedWord::Approve, now() + until);
+        mara.operator.send("s1@ada", &decide(call, approve(), Some(evidence)));
+    }
+    mara.until("given up", |console| console.refused.iter().any(|(_, why)| why.contains("could not be delivered")));
+    postgres.up();
+    mara.until("it is back", |console| console.around().broken.is_none());
+    mara.until("a row", |_| rows_of_verdicts(&postgres) == ["mara|ada|s1|files-1|mara@example.com"]);
+    // And it hears again.
+    says(&postgres, "ada", &held("ada", "files-3", false));
+    mara.until("the next call", |console| console.waiting() == 3);
+}
+
+#[test]
+fn rows_that_cannot_be_what_they_say_are_left_out_and_counted() {
+    let Some(postgres) = desk() else { return };
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", false));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("the call", |console| console.waiting() == 1);
+    row(&postgres, "ada", "held", "files-2", "no JSON");
+    // Of a ticket that is another's.
+    let said = serde_json::to_string(&held("ada", "files-1", false)).unwrap();
+    row(&postgres, "ada", "held", "files-3", &said);
+    // A card that would have something else signed: another machine, another call.
+    says(&postgres, "ada", &held("bob", "files-4", false));
+    let mut other = card("ada", "files-5");
+    other.digest = Digest::of(b"other bytes");
+    says(&postgres, "ada", &Told::Held { card: Box::new(other), withheld: false });
+    // A wrapper that nobody has heard of.
+    says(&postgres, "bob", &held("bob", "files-1", false));
+    let words = "5 messages on the desk cannot be read and are left out";
+    mara.until(words, |console| console.around().left_out.as_ref().is_some_and(|said| said.starts_with(words)));
+    assert_eq!(mara.waiting(), 1);
+}
+
+#[test]
+fn waiting_on_the_desk_is_one_line_or_json() {
+    let Some(postgres) = desk() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let waiting = |more: &[&str]| {
+        let url = postgres.url("mara");
+        let words = ["mcp-approve", "--home", home.path().to_str().unwrap(), "waiting", "--desk", &url];
+        let mut out = Vec::new();
+        let code = cli::run(words.iter().chain(more).map(Into::into), &mut out).expect("it can be asked");
+        (format!("{code:?}"), String::from_utf8(out).unwrap())
+    };
+    let code = |code: std::process::ExitCode| format!("{code:?}");
+    assert_eq!(waiting(&[]), (code(std::process::ExitCode::SUCCESS), String::new()));
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", false));
+    let (exit, said) = waiting(&[]);
+    assert_eq!(exit, code(std::process::ExitCode::FAILURE));
+    assert!(said.starts_with("1 call waits · ada:files: creates notes/today.md"), "{said}");
+    let (_, json) = waiting(&["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["waiting"], &json["calls"][0]["machine"]), (&1.into(), &"ada".into()));
+}
+
+/// Only what decides is sent: see `Command`.
+#[test]
+fn keys_that_are_for_a_machine_say_so() {
+    let mut screen = Desk::connected(120, 40);
+    screen.model.settings.reach = Reach::Desk;
+    screen.hold(write("files-1"));
+    screen.look();
+    for key in ['e', 'r', 't', 'p', 'm', 'w', '+'] {
+        let sent = screen.press(Key::Char(key));
+        let is_sent = |command: &Command| matches!(command, Command::Send { message, .. } if !matches!(message, FromConsole::Look { .. }));
+        assert!(!sent.iter().any(is_sent), "{key}: {sent:?}");
+        assert!(screen.screen().contains("only at its machine"), "{key}: {}", screen.screen());
+        screen.now += 5_000;
+        screen.look();
+    }
+}
