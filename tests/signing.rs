@@ -6,4 +6,5 @@ mod forgeries;
 mod formats;
 mod lists;
 mod sshkeygen;
+mod standing;
 mod statements;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::signing::grade::{ConsoleUser, Grade, Needs};
 use crate::signing::signers::{InForce, Signers};
-use crate::signing::statement::{Evidence, LONGEST, NoStatement, Refused, Signed, attest};
+use crate::signing::statement::{Evidence, NoStatement, Refused, Signed, attest, canonical};
 use crate::signing::verdict::{CLOCK_SKEW, LONGEST_VALIDITY};
 use crate::wire::digest::Digest;
 use crate::wire::words::words;
@@ -67,15 +67,7 @@ impl Change {
     }
 
     fn read(text: &str) -> Result<Self, NoStatement> {
-        if text.len() > LONGEST {
-            return Err(NoStatement::TooLong);
-        }
-        let read: Self = serde_json::from_str(text).map_err(|error| NoStatement::Json(error.to_string()))?;
-        match read.to_json() == text {
-            _ if read.version != VERSION => Err(NoStatement::Version(read.version)),
-            true => Ok(read),
-            false => Err(NoStatement::NotCanonical),
-        }
+        canonical(text, VERSION)
     }
 }
 

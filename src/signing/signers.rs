@@ -117,6 +117,10 @@ pub enum MayNotSign {
         "line {line} of the list of allowed signers lets this key sign under several names, so it does not say which person has it: give each key one name, without * or ?"
     )]
     SeveralNames { line: usize },
+    #[error(
+        "line {line} of the list of allowed signers lets this key sign more than signs of life: give it namespaces=\"alive@mcp-approve\" and no other line, since an unattended process has it"
+    )]
+    MoreThanLife { line: usize },
 }
 
 impl Signers {

@@ -7,6 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -150,7 +151,7 @@ pub enum NoStatement {
     Json(String),
     #[error("it is not canonical: its bytes differ from how a statement is written")]
     NotCanonical,
-    #[error("it has version {0} of the statement's fields; this program knows version {VERSION}")]
+    #[error("it has version {0} of the statement's fields, which this program does not know")]
     Version(u32),
 }
 
@@ -167,23 +168,29 @@ impl Statement {
     /// Reads the bytes that were signed.
     /// Errors: [`NoStatement`] for any bytes that [`Self::to_json`] does not write.
     pub fn read(text: &str) -> Result<Self, NoStatement> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: u32,
-        }
-        if text.len() > LONGEST {
-            return Err(NoStatement::TooLong);
-        }
-        let not_json = |error: serde_json::Error| NoStatement::Json(error.to_string());
-        let Versioned { version } = serde_json::from_str(text).map_err(not_json)?;
-        if version != VERSION {
-            return Err(NoStatement::Version(version));
-        }
-        let read: Self = serde_json::from_str(text).map_err(not_json)?;
+        let read: Self = canonical(text, VERSION)?;
         // A reason that is there and says nothing would be a second way to write one that is absent.
-        let is_one = read.to_json() == text && read.said.reason.as_deref() != Some("");
-        if is_one { Ok(read) } else { Err(NoStatement::NotCanonical) }
+        if read.said.reason.as_deref() == Some("") { Err(NoStatement::NotCanonical) } else { Ok(read) }
     }
+}
+
+/// Reads the bytes that were signed, as one version of their fields.
+/// Errors: [`NoStatement`] for any bytes that serializing does not write.
+pub(super) fn canonical<T: Serialize + DeserializeOwned>(text: &str, known: u32) -> Result<T, NoStatement> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    if text.len() > LONGEST {
+        return Err(NoStatement::TooLong);
+    }
+    let not_json = |error: serde_json::Error| NoStatement::Json(error.to_string());
+    let Versioned { version } = serde_json::from_str(text).map_err(not_json)?;
+    if version != known {
+        return Err(NoStatement::Version(version));
+    }
+    let read: T = serde_json::from_str(text).map_err(not_json)?;
+    if serde_json::to_string(&read).map_err(not_json)? == text { Ok(read) } else { Err(NoStatement::NotCanonical) }
 }
 
 /// A statement and its signature, as they are sent and kept. Not checked yet.

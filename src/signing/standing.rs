@@ -1,0 +1,283 @@
+//! What operators sign for many machines at once: a stop and its end, a sign of life, what a team has agreed to. And which of it counts
+//! for one user of one machine: whoever carries it can only leave it out.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::signing::grade::{ConsoleUser, Grade};
+use crate::signing::signers::{InForce, MayNotSign, Signers};
+use crate::signing::statement::{Evidence, Refused, Signed, attest, canonical};
+use crate::signing::verdict::CLOCK_SKEW;
+use crate::wire::{Digest, words::words};
+
+/// The namespace of signatures over stops and their ends.
+pub const FREEZE: &str = "freeze@mcp-approve";
+
+/// The namespace of signatures over signs of life: a key for it is for nothing else.
+pub const ALIVE: &str = "alive@mcp-approve";
+
+/// The namespace of signatures over what a team has agreed to.
+pub const TEAM: &str = "team@mcp-approve";
+
+/// What the record of a stop is about.
+pub const FROZEN: &str = "calls are frozen";
+
+/// The version of the fields of all three.
+const VERSION: u32 = 1;
+
+/// For how long a sign of life counts, in milliseconds.
+pub const LIFE: i64 = 5 * 60_000;
+
+/// How many characters of a stop's reason are shown.
+pub const REASON: usize = 200;
+
+/// Every machine, in a stop.
+pub const ALL: &str = "*";
+
+words! {
+    /// What an operator says of all calls.
+    StopWord {
+        Freeze = "freeze",
+        Lift = "lift",
+    }
+}
+
+words! {
+    /// Whether calls pass unasked where no sign of life is known: `[desk] required` in a policy. Ordered by strictness.
+    #[derive(Default)]
+    LifeSign {
+        #[default]
+        Optional = "optional",
+        Required = "required",
+    }
+}
+
+/// A stop, or its end: for every machine, for one of this name, or for `USER@MACHINE`, as a wrapper knows itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    pub machine: String,
+    pub reason: String,
+    pub signer: String,
+    pub stop: StopWord,
+    /// Milliseconds since 1970, UTC.
+    pub time: i64,
+    version: u32,
+}
+
+/// That whoever stops machines could reach this one: the highest counter so far.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alive {
+    pub alive: u64,
+    pub signer: String,
+    pub time: i64,
+    version: u32,
+}
+
+/// What a team has agreed to, by the digest of its text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeamSet {
+    pub signer: String,
+    pub team: Digest,
+    pub time: i64,
+    version: u32,
+}
+
+impl Stop {
+    pub fn new(stop: StopWord, machine: String, reason: String, (signer, time): (String, i64)) -> Self {
+        Self { machine, reason, signer, stop, time, version: VERSION }
+    }
+
+    /// For which machines it is, in words.
+    pub fn scope(&self) -> String {
+        if self.machine == ALL { "all machines".to_owned() } else { self.machine.clone() }
+    }
+}
+
+impl Alive {
+    pub fn new(alive: u64, (signer, time): (String, i64)) -> Self {
+        Self { alive, signer, time, version: VERSION }
+    }
+}
+
+impl TeamSet {
+    pub fn new(team: Digest, (signer, time): (String, i64)) -> Self {
+        Self { signer, team, time, version: VERSION }
+    }
+}
+
+/// What is signed of one of these.
+pub fn text(statement: &impl Serialize) -> String {
+    // A struct of strings and integers is always JSON.
+    serde_json::to_string(statement).unwrap_or_default()
+}
+
+pub type SignedStop = Signed<Stop>;
+pub type SignedAlive = Signed<Alive>;
+pub type SignedTeam = Signed<TeamSet>;
+
+impl SignedStop {
+    /// Checks statement, signature and signer.
+    pub fn check(evidence: Evidence, signers: &Signers) -> Result<Self, Refused> {
+        attest(evidence, FREEZE, signers, |text| {
+            let read: Stop = canonical(text, VERSION)?;
+            Ok((read.signer.clone(), read.time, read))
+        })
+    }
+
+    /// Who froze which machines, and when.
+    pub fn who(&self) -> String {
+        let stop = self.statement();
+        format!("{} froze {} at {}", stop.signer, stop.scope(), moment(stop.time))
+    }
+
+    /// The same, and why, and what ends it.
+    pub fn says(&self) -> String {
+        let Stop { machine, reason, .. } = self.statement();
+        let only = if machine == ALL { String::new() } else { format!(" --machine {machine}") };
+        let reason: String = reason.chars().take(REASON).collect();
+        let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
+        format!("{}{why}: each call is asked until `mcp-approve desk freeze --lift{only}`", self.who())
+    }
+}
+
+impl SignedAlive {
+    /// Checks statement, signature and signer; its key may sign nothing else, since an unattended process has it.
+    pub fn check(evidence: Evidence, signers: &Signers) -> Result<Self, Refused> {
+        let signed = attest(evidence, ALIVE, signers, |text| {
+            let read: Alive = canonical(text, VERSION)?;
+            Ok((read.signer.clone(), read.time, read))
+        })?;
+        let more = signers
+            .of_key(&signed.signer().key)
+            .find(|entry| entry.namespaces.as_ref().is_none_or(|namespaces| namespaces.text() != ALIVE));
+        match more {
+            Some(entry) => Err(MayNotSign::MoreThanLife { line: entry.line }.into()),
+            None => Ok(signed),
+        }
+    }
+}
+
+impl SignedTeam {
+    /// Checks statement, signature, signer, and that it is of this text.
+    pub fn check(evidence: Evidence, text: &str, signers: &Signers) -> Result<Self, Refused> {
+        let signed = attest(evidence, TEAM, signers, |text| {
+            let read: TeamSet = canonical(text, VERSION)?;
+            Ok((read.signer.clone(), read.time, read))
+        })?;
+        match signed.statement().team == Digest::of(text.as_bytes()) {
+            true => Ok(signed),
+            false => Err(Refused::OtherChange("the text")),
+        }
+    }
+}
+
+/// `2026-11-27 10:00:00 UTC`.
+pub fn moment(time: i64) -> String {
+    let time = Timestamp::from_millisecond(time).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()
+}
+
+/// Who a wrapper is, in stops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Me {
+    pub machine: String,
+    pub user: String,
+}
+
+impl Me {
+    fn is_in(&self, scope: &str) -> bool {
+        let scope = scope.to_lowercase();
+        let machine = self.machine.to_lowercase();
+        scope == ALL || scope == machine || scope == format!("{}@{machine}", self.user.to_lowercase())
+    }
+}
+
+/// Why a statement changes nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// It is for other machines.
+    Others,
+    /// One that was signed later counts, or this very one.
+    Older,
+    /// It counts once its time has come.
+    FromTheFuture,
+    Refused(Refused),
+}
+
+/// What was seen of stops and signs of life that are for one user of one machine. Only later statements change it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    me: Me,
+    /// The latest statement of each scope that this machine is in.
+    stops: BTreeMap<String, (SignedStop, Grade)>,
+    alive: Option<SignedAlive>,
+    /// Why what was signed cannot be read now: there may be a stop in it.
+    pub trouble: Option<String>,
+}
+
+impl Standing {
+    pub const fn new(me: Me) -> Self {
+        Self { me, stops: BTreeMap::new(), alive: None, trouble: None }
+    }
+
+    /// Takes a stop or its end, if it is later than what is known of its scope; of one moment, the stop holds.
+    pub fn take_stop(&mut self, evidence: Evidence, lists: &InForce, now: i64) -> Result<(), Ignored> {
+        let signed = SignedStop::check(evidence, &lists.signers).map_err(Ignored::Refused)?;
+        let worth = signed.grade(lists.owner, ConsoleUser::Same).ok_or(Ignored::Refused(Refused::NotTouched))?;
+        let Stop { machine, stop, time, .. } = signed.statement();
+        if !self.me.is_in(machine) {
+            return Err(Ignored::Others);
+        }
+        if *time > now.saturating_add(CLOCK_SKEW) {
+            return Err(Ignored::FromTheFuture);
+        }
+        let scope = machine.to_lowercase();
+        if let Some((known, _)) = self.stops.get(&scope) {
+            let is_later = match known.statement().time.cmp(time) {
+                std::cmp::Ordering::Less => true,
+                std::cmp::Ordering::Equal => *stop == StopWord::Freeze && known.statement().stop == StopWord::Lift,
+                std::cmp::Ordering::Greater => false,
+            };
+            if !is_later {
+                return Err(Ignored::Older);
+            }
+        }
+        self.stops.insert(scope, (signed, worth));
+        Ok(())
+    }
+
+    /// Takes a sign of life, if its counter is higher than any before.
+    pub fn take_alive(&mut self, evidence: Evidence, lists: &InForce, now: i64) -> Result<(), Ignored> {
+        let signed = SignedAlive::check(evidence, &lists.signers).map_err(Ignored::Refused)?;
+        let Alive { alive, time, .. } = signed.statement();
+        if self.alive.as_ref().is_some_and(|known| known.statement().alive >= *alive) {
+            return Err(Ignored::Older);
+        }
+        if *time > now.saturating_add(CLOCK_SKEW) {
+            return Err(Ignored::FromTheFuture);
+        }
+        self.alive = Some(signed);
+        Ok(())
+    }
+
+    /// The stop in force that was signed first, and what it is worth.
+    pub fn stop(&self) -> Option<(&SignedStop, Grade)> {
+        let frozen = self.stops.values().filter(|(signed, _)| signed.statement().stop == StopWord::Freeze);
+        frozen.min_by_key(|(signed, _)| signed.statement().time).map(|(signed, worth)| (signed, *worth))
+    }
+
+    /// The latest statement of each scope, stops and ends.
+    pub fn stops(&self) -> impl Iterator<Item = &SignedStop> {
+        self.stops.values().map(|(signed, _)| signed)
+    }
+
+    /// The sign of life with the highest counter.
+    pub const fn alive(&self) -> Option<&SignedAlive> {
+        self.alive.as_ref()
+    }
+}
