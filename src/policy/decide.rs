@@ -142,13 +142,15 @@ fn doubt(behavior: &Behavior) -> String {
     }
 }
 
+/// Whether a request only lists what there is.
+pub fn only_lists(behavior: &Behavior) -> bool {
+    behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
+}
+
 fn default_ruling(policy: &Policy, question: &Question<'_>, would_allow: Option<(Fit, &Rule)>) -> Ruling {
     let behavior = question.behavior;
     // Requests that only list what there is pass: without them a session under a broken policy could show nothing.
-    let only_lists = || {
-        behavior.identity.mutability == Mutability::Pure && behavior.identity.output_domain == OutputDomain::Structure
-    };
-    if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists()) {
+    if question.method.is_some() && behavior.hazards.is_empty() && (policy.allows_count || only_lists(behavior)) {
         let reason = "no rule covers this request, and the defaults cover only tool calls";
         return Ruling::of(Decision::Allow, reason);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::parse::built_in;
 use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
 use super::under::Roots;
-use crate::signing::{Level, Needs, Required};
+use crate::signing::{Level, Needs, Required, standing::LifeSign};
 use crate::wire::Digest;
 
 #[derive(Clone, Debug)]
@@ -75,9 +75,10 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             }
             FileState::Broken { banner, before } => {
                 allows_count = false;
-                // A machine's file that was never usable may have asked for signatures.
+                // A machine's file that was never usable may have asked for signatures, or for signs of life.
                 if *layer == Layer::System && before.is_empty() {
                     given.signed = Some(Required::Always);
+                    given.life = Some(LifeSign::Required);
                 }
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
@@ -109,6 +110,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         defaults: given.completed(),
         given,
         signed: given.signed.unwrap_or_default(),
+        life: given.life.unwrap_or_default(),
         ssh_keygen: None,
         level: Level::default(),
         rules,
@@ -135,6 +137,9 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     }));
     if now.signed < accepted.signed {
         found.push(format!("lowers [operator] signed from {} to {}", accepted.signed.word(), now.signed.word()));
+    }
+    if now.life < accepted.life {
+        found.push("drops [desk] required".to_owned());
     }
     let (was, is) = (accepted.given.completed(), now.given.completed());
     let mut lowers = |name: &str, is_lower: bool, was: &str, is: &str| {
@@ -209,6 +214,7 @@ fn strictest(one: Given, other: Given) -> Given {
         mutates: one.mutates.max(other.mutates),
         hazard: one.hazard.max(other.hazard),
         signed: one.signed.max(other.signed),
+        life: one.life.max(other.life),
     }
 }
 
@@ -229,6 +235,7 @@ fn both(was: Given, is: Given) -> Given {
         mutates: one(was.mutates, is.mutates, built_in.mutates),
         hazard: one(was.hazard, is.hazard, built_in.hazard),
         signed: one(was.signed, is.signed, Required::default()),
+        life: one(was.life, is.life, LifeSign::default()),
     }
 }
 

@@ -13,13 +13,14 @@ use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Polic
 use super::under::Roots;
 
 pub use super::reading::Problem;
-use crate::signing::{Level, Required};
+use crate::signing::{Level, Required, standing::LifeSign};
 use crate::wire::Digest;
 
 /// The text of the built-in default, comments and all: what a first file begins with.
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
-const TOP: &[&str] = &["version", "defaults", "operator", "rule"];
+const TOP: &[&str] = &["version", "defaults", "operator", "desk", "rule"];
 const OPERATOR: &[&str] = &["signed", "ssh_keygen"];
+const DESK: &[&str] = &["required"];
 const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
 const ASKING: Defaults = Defaults {
     pure: Decision::Ask,
@@ -56,6 +57,11 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         given.signed = reading.word_at(operator, "signed", Required::WORDS);
         ssh_keygen = operator.get("ssh_keygen").and_then(|value| reading.text(value, "ssh_keygen"));
     }
+    if let Some(desk) = table.get("desk").and_then(|value| reading.table(value, "desk")) {
+        reading.check_keys(desk, DESK);
+        let required = desk.get("required").and_then(|value| reading.switch(value, "required"));
+        given.life = required.map(|required| if required { LifeSign::Required } else { LifeSign::Optional });
+    }
     let (rules, disabled) =
         table.get("rule").map(|value| rule::read_all(&mut reading, value, roots)).unwrap_or_default();
     let (results, rules) = rules.into_iter().partition(|rule| rule.result.is_some());
@@ -67,6 +73,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
         defaults: given.completed(),
         given,
         signed: given.signed.unwrap_or_default(),
+        life: given.life.unwrap_or_default(),
         ssh_keygen,
         level: Level::default(),
         rules,
@@ -87,6 +94,7 @@ pub fn everything_asks(banner: String) -> Policy {
         defaults: ASKING,
         given: Given::default(),
         signed: Required::default(),
+        life: LifeSign::default(),
         ssh_keygen: None,
         level: Level::default(),
         rules: Vec::new(),
@@ -135,6 +143,7 @@ fn defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Give
         new: reading.word_at(table, "new", NewDefault::WORDS),
         hazard: reading.word_at(table, "hazard", Decision::WORDS),
         signed: None,
+        life: None,
     }
 }
 

@@ -12,7 +12,7 @@ use super::under::Roots;
 use super::when::{About, Predicate};
 use crate::behavior::{Action, Identity, Mutability, OutputDomain};
 use crate::mcp::request;
-use crate::signing::{Level, Needs, Required, grade::Danger};
+use crate::signing::{Level, Needs, Required, grade::Danger, standing::LifeSign};
 use crate::wire::{Digest, words::words};
 
 words! {
@@ -90,6 +90,8 @@ pub struct Given {
     pub hazard: Option<Decision>,
     /// `[operator] signed`.
     pub signed: Option<Required>,
+    /// `[desk] required`.
+    pub life: Option<LifeSign>,
 }
 
 words! {
@@ -260,6 +262,8 @@ pub struct Policy {
     pub given: Given,
     /// Which approvals need a signature, whatever rules say.
     pub signed: Required,
+    /// Whether calls are frozen without a sign of life of the desk.
+    pub life: LifeSign,
     /// `[operator] ssh_keygen`, of one file: the program that signs. It counts in the machine's policy alone.
     pub ssh_keygen: Option<String>,
     /// What protects the verdicts, by the machine's own files; whoever reads them says so.

@@ -10,6 +10,7 @@ use mcp_approve::policy::rule::{Layer, Policy};
 use mcp_approve::policy::terms::ApprovalTerms;
 use mcp_approve::policy::under::Roots;
 use mcp_approve::signing::grade::{Danger, Needs, Required};
+use mcp_approve::signing::standing::LifeSign;
 
 use super::{NOW, policy, rule_on};
 
@@ -217,4 +218,34 @@ fn a_ruling_keeps_its_terms_on_the_way_to_a_console() {
     assert_eq!(serde_json::from_str::<Ruling>(&text).unwrap(), ruling);
     let plain = rule_on(&policy(""), "s.t", "MUTATES UPDATE");
     assert!(!serde_json::to_string(&plain).unwrap().contains("terms"), "{plain:?}");
+}
+
+#[test]
+fn any_file_requires_a_sign_of_life_and_none_below_takes_that_back() {
+    use LifeSign::{Optional, Required};
+    let desk =
+        |text: &str| policy(&if text.is_empty() { String::new() } else { format!("[desk]\nrequired = {text}\n") });
+    assert_eq!(built_in().life, Optional);
+    for (machine, user, pooled) in [
+        ("", "", Optional),
+        ("true", "", Required),
+        ("true", "false", Required),
+        ("false", "true", Required),
+        ("", "true", Required),
+        ("false", "false", Optional),
+    ] {
+        let of = |layer, text| file(layer, FileState::Whole(desk(text).into()));
+        let files = [of(Layer::System, machine), of(Layer::User, user)];
+        assert_eq!(pool(&files, &Roots::default()).life, pooled, "{machine} {user}");
+    }
+    // Taken out of a file, it counts until that was accepted.
+    let (accepted, now) = (desk("true"), desk(""));
+    assert_eq!(loosened(&accepted, &now), ["drops [desk] required"]);
+    let state = FileState::Changed { now: now.into(), accepted: accepted.into(), diff: String::new() };
+    assert_eq!(pool(&[file(Layer::User, state)], &Roots::default()).life, Required);
+    // A machine's file that was never usable may have required it.
+    let state = FileState::Broken { banner: "broken".into(), before: Vec::new() };
+    assert_eq!(pool(&[file(Layer::System, state)], &Roots::default()).life, Required);
+    let problems = parse("version = 1\n[desk]\nrequire = true").unwrap_err();
+    assert!(problems[0].to_string().contains("required"), "{}", problems[0]);
 }

@@ -103,6 +103,8 @@ fn schema_and_reader_agree() {
         ("version = 1\n[defaults]\npure = 'deny'\nmutates = 'deny'\nhazard = 'deny'", true),
         ("version = 1\n[operator]\nsigned = 'dangerous'", true),
         ("version = 1\n[operator]\nsigned = true", false),
+        ("version = 1\n[desk]\nrequired = true", true),
+        ("version = 1\n[desk]\nrequired = 'yes'", false),
         ("version = 1\n[operator]\nsigned = 'often'", false),
         ("version = 1\noperator = 'always'", false),
         (
@@ -182,6 +184,7 @@ fn the_schema_knows_every_key() {
         ("version = 1\nno-such-key-anywhere = 1".to_owned(), keys(&schema)),
         ("version = 1\n[defaults]\nno-such-key-anywhere = 1".to_owned(), keys(&schema["properties"]["defaults"])),
         ("version = 1\n[operator]\nno-such-key-anywhere = 1".to_owned(), keys(&schema["properties"]["operator"])),
+        ("version = 1\n[desk]\nno-such-key-anywhere = 1".to_owned(), keys(&schema["properties"]["desk"])),
         (format!("{rule}no-such-key-anywhere = 1"), keys(&schema["$defs"]["rule"])),
         (format!("{rule}when = [{{ no-such-key-anywhere = 1 }}]"), conditions.collect()),
     ] {
