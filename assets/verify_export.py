@@ -60,13 +60,25 @@ def is_of_change(statement, row):
     return (change["kind"], change["of"]) == (kind, of) and digest in change["changes"]
 
 
+def is_of_stop(statement, row):
+    """Whether a statement is the stop in a record."""
+    scope = "all machines" if statement["machine"] == "*" else statement["machine"]
+    at = datetime.datetime.fromtimestamp(statement["time"] // 1000, datetime.timezone.utc)
+    begin = f"{statement['signer']} froze {scope} at {at.strftime('%Y-%m-%d %H:%M:%S')} UTC"
+    return statement["stop"] == "freeze" and row["detail"]["reason"].startswith(begin)
+
+
 def why_not(signed, row, signers, revoked):
     """Why a signature in a record does not count; None where it does."""
     statement = json.loads(signed["statement"])
-    is_verdict = row["kind"] == "decision"
-    namespace = "verdict@mcp-approve" if is_verdict else "change@mcp-approve"
-    if not (is_of_verdict if is_verdict else is_of_change)(statement, row):
-        return "it is for another call or verdict" if is_verdict else "it is for another change"
+    if row["kind"] == "decision":
+        namespace, is_of, what = "verdict@mcp-approve", is_of_verdict, "call or verdict"
+    elif row["kind"] == "policy" and row["detail"]["what"] == "calls are frozen":
+        namespace, is_of, what = "freeze@mcp-approve", is_of_stop, "stop"
+    else:
+        namespace, is_of, what = "change@mcp-approve", is_of_change, "change"
+    if not is_of(statement, row):
+        return f"it is for another {what}"
     blob = base64.b64decode(signed["sshsig"])
     # Flags and counter are the last five bytes of a FIDO key's signature. ssh-keygen accepts one without a touch.
     is_fido = blob[18:].startswith((b"sk-ssh-ed25519@", b"sk-ecdsa-sha2-nistp256@"))

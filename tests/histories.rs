@@ -25,6 +25,19 @@ fn every_history_of_length_three_after_a_held_call() {
     }
 }
 
+/// Calls are frozen before or after one waits: nothing runs but what a person approves.
+#[test]
+fn every_history_of_length_two_while_calls_are_frozen() {
+    use Move::{DiskShows, Freeze, Lift, LogTakes, Read, Write};
+    for a in MOVES {
+        for b in MOVES {
+            replay(&[Write, DiskShows, LogTakes, Freeze, a, b, LogTakes]);
+            replay(&[Read, Freeze, a, LogTakes, b, LogTakes, Lift, LogTakes]);
+            replay_ordered(&[Write, LogTakes, Read, DiskShows, LogTakes, Freeze, a, b, LogTakes]);
+        }
+    }
+}
+
 /// A host that was given a question: everything that it and the rest of the world may do then.
 #[test]
 fn every_history_of_length_two_after_a_question_to_the_host() {

@@ -9,6 +9,7 @@ mod discovered;
 mod elicited;
 mod embedded;
 mod ends;
+mod frozen;
 mod grant_limits;
 mod granted;
 mod methods;

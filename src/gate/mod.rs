@@ -17,6 +17,7 @@ pub mod lines;
 pub mod server;
 pub mod state;
 mod status;
+mod stop;
 pub mod waiting;
 
 use std::sync::Arc;
@@ -100,6 +101,7 @@ impl Gate {
     #[must_use]
     pub fn step(&mut self, now: Now, event: Event) -> Vec<Effect> {
         self.out.begin(now);
+        self.watch_stops(self.rules.policy.life);
         let was_pending = self.host.lifecycle.is_pending();
         match event {
             Event::Started { server, command, pid } => self.on_started(server, &command, pid),
@@ -120,7 +122,14 @@ impl Gate {
             Event::Extended(word) => self.on_extended(&word),
             Event::Recorded(receipt) => self.on_recorded(receipt),
             Event::RecordFailed { entry, why } => self.on_record_failed(entry, why),
-            Event::PolicyChanged(policy) => self.on_policy_changed(policy),
+            Event::PolicyChanged(policy) => {
+                // What the new policy freezes is frozen before it lets anything pass, and what it frees only after.
+                let life = policy.life;
+                self.watch_stops(life.max(self.rules.policy.life));
+                self.on_policy_changed(policy);
+                self.watch_stops(life);
+            }
+            Event::Standing(standing) => self.on_standing(*standing),
             Event::PolicyAccepted { file, digest, operator, signature } => {
                 self.on_policy_accepted((file, digest), &operator, signature);
             }
@@ -226,6 +235,7 @@ impl Gate {
         entry.add("scope", self.config.scope.words());
         entry.add("above", Some(self.config.above.clone()).filter(|above| !above.is_empty()));
         self.out.record(entry);
+        self.begin_stop_records();
     }
 
     fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
@@ -284,6 +294,7 @@ impl Gate {
         self.out.wake_by(self.waiting.wake_at());
         come_back::send(&self.waiting, &mut self.calls, &mut self.out);
         self.out.wake_by(self.catalog.wake_at());
+        self.out.wake_by(self.rules.stops.ends(self.rules.policy.life));
     }
 
     /// Denies calls that have waited too long for a look, for the approvers or for the pins.
@@ -318,8 +329,17 @@ impl Gate {
         if let Some((held, asking)) = self.due::<Asking>(number) {
             let waited_s = self.out.waited_s(&held);
             let rule = asking.case.judged.ruling.rule.clone();
-            let verdict = Verdict::by(By::Expiry, rule, format!("no operator answered within {waited_s} s"));
-            let reply = replies::expired(&held.call, &self.config.console, waited_s);
+            let (why, reply) = match &self.rules.stops.frozen {
+                Some(frozen) => (
+                    format!("its host would not wait longer, and {}", frozen.says),
+                    replies::frozen(&held.call, &frozen.says),
+                ),
+                None => (
+                    format!("no operator answered within {waited_s} s"),
+                    replies::expired(&held.call, &self.config.console, waited_s),
+                ),
+            };
+            let verdict = Verdict::by(By::Expiry, rule, why);
             self.drive(Next::deny(held, Some(asking.case.judged), verdict, reply));
         }
     }

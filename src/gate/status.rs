@@ -31,7 +31,8 @@ pub(super) fn status(context: Context<'_>) -> Status {
                 let count = unproven.len();
                 format!("agreed to without a record, so it does not count ({count}): {}", unproven.join(", "))
             });
-            let banners: Vec<_> = rules.policy.banner.clone().into_iter().chain(lacks).collect();
+            let frozen = rules.stops.frozen.as_ref().map(|frozen| format!("FROZEN: {}", frozen.says));
+            let banners: Vec<_> = frozen.into_iter().chain(rules.policy.banner.clone()).chain(lacks).collect();
             (!banners.is_empty()).then(|| banners.join(" — "))
         }
     };

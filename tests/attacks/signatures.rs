@@ -8,6 +8,8 @@ use mcp_approve::home::signers::program;
 use mcp_approve::signing::grade::{ConsoleUser, Grade, Owner};
 use mcp_approve::signing::sshsig::Presence;
 
+use crate::world::{Did, World, config};
+
 #[test]
 fn g2_a_key_without_a_touch_and_a_list_of_the_users_are_worth_l0() {
     let touched = Presence::Touched { counter: 1, verified: false };
@@ -23,6 +25,20 @@ fn g2_a_key_without_a_touch_and_a_list_of_the_users_are_worth_l0() {
     ] {
         assert_eq!(Grade::of(owner, presence, console).map(Grade::word), worth, "{owner:?} {presence:?} {console:?}");
     }
+}
+
+#[test]
+fn g7_a_desk_that_is_cut_off_frees_no_call() {
+    // The whole of it is in `tests/playbook/frozen.rs`, and on a real PostgreSQL in `tests/many/stop.rs`.
+    let required = "version = 1\n[desk]\nrequired = true\n";
+    let mut world = World::with(config(), required).ready();
+    assert_eq!(world.call("1", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-1".into())]);
+    world.freezes(Some("the desk's file is damaged".into()));
+    assert_eq!(world.call("2", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-2".into())]);
+    world.freezes(None);
+    assert_eq!(world.call("3", "read_file", r#"{"path":"/a"}"#), [Did::Ask("files-3".into())]);
+    world.close(mcp_approve::gate::data::event::Side::Server);
+    world.finish();
 }
 
 #[test]

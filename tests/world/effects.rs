@@ -55,6 +55,11 @@ impl World {
                     card_edited || self.sent.contains(&digest) || self.has_written(digest),
                     "3: {ticket} forwards bytes that were never received"
                 );
+                let by_person = self.approved_by_operator.contains(&ticket) || self.approved_in_host.contains(&ticket);
+                assert!(
+                    !self.frozen || by_person || call.origin() != Origin::Host,
+                    "{ticket} runs while calls are frozen, and no person approved it"
+                );
                 assert!(!self.given_up.contains(&ticket), "4: {ticket} runs, and its host has cancelled its task");
                 if self.order == ForwardOrder::Sent && call.origin() == Origin::Host {
                     let number = ticket.rsplit_once('-').and_then(|(_, number)| number.parse().ok()).expect("a number");

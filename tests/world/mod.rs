@@ -25,6 +25,7 @@ use mcp_approve::gate::{Config, ForwardOrder, Gate, Polling, Unattended};
 use mcp_approve::policy::parse;
 use mcp_approve::policy::rate::Recent;
 use mcp_approve::signing::change::Change;
+use mcp_approve::signing::standing::{Me, Standing};
 use mcp_approve::wire::Line;
 use mcp_approve::wire::digest::Digest;
 
@@ -102,6 +103,8 @@ pub struct World {
     pub forms_inside: Vec<(String, String)>,
     /// Tickets that a host's user approved in a form that showed them.
     approved_in_host: BTreeSet<String>,
+    /// Whether calls are frozen.
+    frozen: bool,
     /// Whether requests about which [`play::about_methods`] speaks must not pass undecided.
     restricts: bool,
     order: ForwardOrder,
@@ -167,6 +170,7 @@ impl World {
             forms: Vec::new(),
             forms_inside: Vec::new(),
             approved_in_host: BTreeSet::new(),
+            frozen: false,
             restricts: false,
             order,
             states: Vec::new(),
@@ -295,6 +299,14 @@ impl World {
     pub fn policy(&mut self, text: &str) -> Vec<Did> {
         self.restricts = text == play::about_methods("ask") || text == play::about_methods("deny");
         self.step(Event::PolicyChanged(Arc::new(parse::parse(text).expect("a sound policy"))))
+    }
+
+    /// Calls are frozen, or no longer.
+    pub fn freezes(&mut self, trouble: Option<String>) -> Vec<Did> {
+        self.frozen = trouble.is_some();
+        let mut standing = Standing::new(Me { machine: "build-7".into(), user: "mara".into() });
+        standing.trouble = trouble;
+        self.step(Event::Standing(Box::new(standing)))
     }
 
     pub fn edit(&mut self, ticket: &str, arguments: &str) -> Vec<Did> {

@@ -82,6 +82,9 @@ pub enum Move {
     MethodsAsk,
     MethodsDeny,
     MethodsAllow,
+    // A stop for all, and its end.
+    Freeze,
+    Lift,
 }
 
 pub const MOVES: [Move; 18] = [
@@ -211,6 +214,9 @@ pub const ALL: &[Move] = &[
     Move::SayReads,
     Move::SayChanges,
     Move::KeepPins,
+    Move::Freeze,
+    Move::Freeze,
+    Move::Lift,
 ];
 
 /// What the host does with questions of ours, and what gets in between.

@@ -51,6 +51,8 @@ pub fn play(world: &mut World, one: Move) {
         Move::CancelSample => {
             world.server(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#)
         }
+        Move::Freeze => world.freezes(Some("it is a test".to_owned())),
+        Move::Lift => world.freezes(None),
         Move::MethodsAsk => world.policy(&about_methods("ask")),
         Move::MethodsDeny => world.policy(&about_methods("deny")),
         Move::MethodsAllow => world.policy(&about_methods("allow")),

@@ -14,6 +14,7 @@ use crate::cli::error::Error;
 use crate::cli::look::shown;
 use crate::signing::change::{self, ChangeKind, ChangeTerms, SignedChange};
 use crate::signing::signers::{LineError, List, Signers};
+use crate::signing::standing::{FROZEN, SignedStop};
 use crate::signing::{Attested, CardTerms, statement::Kept};
 use crate::wire::Digest;
 
@@ -46,6 +47,9 @@ struct Body {
 #[serde(default)]
 struct Detail {
     signatures: Vec<Kept>,
+    /// Of a stop.
+    what: String,
+    reason: String,
     /// Of an accepted policy.
     file: String,
     text: String,
@@ -93,6 +97,7 @@ pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -
         for (body, kept) in body.iter().flat_map(|body| body.detail.signatures.iter().map(move |kept| (body, kept))) {
             let why = match body.kind.as_str() {
                 "decision" => no_verdict(kept, body, &signers),
+                "policy" if body.detail.what == FROZEN => no_stop(kept, body, &signers),
                 _ => no_change(kept, body, &signers),
             };
             match why {
@@ -124,6 +129,15 @@ fn no_verdict(kept: &Kept, decision: &Body, signers: &Signers) -> Option<String>
     let is_same = decision.digest.as_deref().is_some_and(is_of)
         && decision.verdict.as_deref() == Some(statement.said.verdict.word());
     (!is_same).then(|| "it is for another call or verdict than its record".to_owned())
+}
+
+/// Why the signature on a stop does not hold.
+fn no_stop(kept: &Kept, body: &Body, signers: &Signers) -> Option<String> {
+    match SignedStop::check(kept.evidence(), signers) {
+        Ok(signed) if body.detail.reason.starts_with(&signed.who()) => None,
+        Ok(_) => Some("it is for another stop than its record".to_owned()),
+        Err(refused) => Some(refused.to_string()),
+    }
 }
 
 /// Why the signature on a change does not hold.

@@ -20,7 +20,7 @@ use crate::gate::held::{
     StageKind, Verdict, Withdrawal, Withdrawn, context::Context, entries, replies,
 };
 use crate::gate::waiting::question::{self, FormAnswer, record_ineffective_answer};
-use crate::gate::waiting::{answer, come_back, given::ShownForm};
+use crate::gate::waiting::{answer, given::ShownForm};
 use crate::policy::Policy;
 use crate::signing::{Needs, change::Change};
 use crate::wire::{Digest, counted};
@@ -52,7 +52,9 @@ impl Gate {
                 Next::Act(held, case) => {
                     let continued = self.flights.continues(self.out.now, &held.call, case.judged.definition());
                     // What needs a signature has one of its own: no operator signed what the host brings back.
-                    let continued = continued.filter(|_| signed::needs(self.context(), &case.judged) == Needs::Nothing);
+                    let is_free = self.rules.stops.frozen.is_none();
+                    let is_free = is_free && signed::needs(self.context(), &case.judged) == Needs::Nothing;
+                    let continued = continued.filter(|_| is_free);
                     judge::note_use(&case.judged, &mut self.out);
                     let config = (&self.config, self.context().mode(), self.out.reachable());
                     judge::act((held, case), continued, &mut self.grants, config)
@@ -137,12 +139,22 @@ impl Gate {
         let entry = self.out.record(entries::asked(self.context(), &held, &case.judged));
         held.asked = AskRecord::Sent;
         answer::give_task(&mut self.waiting, &mut held, &self.host, &mut self.out);
+        if self.rules.stops.frozen.is_some() {
+            answer::pause(&mut self.waiting, &mut held, &self.host, &mut self.out);
+        }
         self.show_card(&held, &case);
         if self.host.gone.is_some() {
             return Next::Withdraw(held, Some(case.judged), Withdrawal::HostGone);
         }
         self.out.wake_for(&held);
         Next::Wait(held, Asking { case, entry, look: None }.into_stage())
+    }
+
+    pub(in crate::gate) fn show_again(&mut self, number: u64) {
+        if let Some((held, asking)) = self.calls.get::<Asking>(number) {
+            let card = card::snapshot(self.context(), held, &asking.case.judged);
+            self.out.push(Effect::Ask(Box::new(card)));
+        }
     }
 
     /// Shows the consoles the card of a call, or what has changed on it.
@@ -369,6 +381,10 @@ impl Gate {
     }
 
     fn forward(&mut self, held: Held, approval: Approval, receipt: &Receipt) -> Next {
+        if let Some(why) = forward::why_frozen(self.context(), &held, &approval) {
+            let reply = replies::changed(&held.call, &why);
+            return Next::stop(held, approval.case.judged, (By::Fault, why), reply);
+        }
         let consent = match signed::consent(self.context(), &held, &approval) {
             Ok(consent) => consent,
             Err(why) => {
@@ -504,23 +520,12 @@ impl Gate {
         let Some((mut held, asking)) = ask::take(&mut self.calls, word) else {
             return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
-        let longest = match &held.wait.task {
-            Some(_) => u64::MAX,
-            None => come_back::longest_wait(&self.waiting, &self.host, &held),
-        };
+        let longest = answer::longest(&self.waiting, &held, &self.host);
         let wanted = self.out.now.mono.saturating_add(self.config.approval_timeout).max(held.deadline);
         let deadline = wanted.min(longest);
         if deadline > held.deadline {
-            held.deadline = deadline;
-            held.wait.ends = come_back::request_ends(&self.waiting, &self.host, &held);
-            if let Some(task) = held.wait.task.clone() {
-                answer::keep_task(&mut self.waiting, &task, &held, &mut self.out);
-            }
-            if let Some(state) = &held.wait.away {
-                self.waiting.returns.extend(state, deadline);
-            }
+            answer::move_deadline(&mut self.waiting, &mut held, deadline, &self.host, &mut self.out);
             self.show_card(&held, &asking.case);
-            self.out.wake_for(&held);
         } else {
             let why = "this host gives up on the call soon after its deadline, so the deadline cannot be moved";
             self.out.refuse_word(word, why);

@@ -185,6 +185,15 @@ pub(in crate::gate) fn why_revoked(
     }
 }
 
+/// Why a call that no person approved does not run: calls were frozen after it was let through.
+pub(super) fn why_frozen(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
+    let verdict = &approval.verdict;
+    let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
+    let frozen = context.rules.stops.frozen.as_ref();
+    let frozen = frozen.filter(|_| held.call.origin() == Origin::Host && !by_person);
+    frozen.map(|frozen| format!("calls were frozen ({})", frozen.says))
+}
+
 /// Why a call that was approved and had to wait may no longer run: its tool or the policy has changed.
 fn why_overruled(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
     let judged = &approval.case.judged;

@@ -490,5 +490,7 @@ fn rule(described: Option<&Described>, question: &Question<'_>, context: Context
     let unsigned = policy.signed == Required::Never;
     let may_loosen = policy.allows_count && unsigned && question.behavior.hazards.is_empty();
     let (ruling, by_approver) = join(ruling, opinions, &context.config.approvers, may_loosen);
+    // Above all else that may let a call pass.
+    let ruling = context.rules.stops.hold(ruling);
     Ruled { ruling, awaits_look, by_approver, near, wanted }
 }

@@ -62,6 +62,11 @@ pub(super) fn by_method(
         let reason = "a scope is set, and this request does more than read, or MCP does not have it";
         ruling = Ruling::of(Decision::Ask, reason);
     }
+    // A host that cannot list what there is shows nothing at all.
+    let only_lists = decide::only_lists(&behavior) && behavior.hazards.is_empty();
+    if is_host && !only_lists {
+        ruling = context.rules.stops.hold(ruling);
+    }
     let near = near(&context.rules.policy, &question, &roots, &ruling);
     let effect = effect(&behavior, call.origin()).to_owned();
     Judged { target: about.map(Arc::from), wanted, near, ..Judged::of(behavior, ruling, effect) }

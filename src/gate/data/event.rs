@@ -12,7 +12,7 @@ use crate::gate::data::{
 };
 use crate::policy::Policy;
 use crate::signing::statement::{Signed, Statement};
-use crate::signing::{InForce, change::Change};
+use crate::signing::{InForce, change::Change, standing::Standing};
 use crate::wire::{Digest, Gist, Line, digest::StreamDigest};
 
 /// A moment, read once per step by the shell.
@@ -110,6 +110,8 @@ pub enum Event {
         why: Arc<str>,
     },
     PolicyChanged(Arc<Policy>),
+    /// What operators have signed for this machine: stops, signs of life.
+    Standing(Box<Standing>),
     /// What a call would touch on the disk: the answer to [`crate::gate::data::effect::Effect::LookUp`].
     Facts {
         ticket: String,

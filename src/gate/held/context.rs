@@ -35,9 +35,11 @@ pub(in crate::gate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Whether calls that would be asked pass: never where the policy asks for signatures, or observing would be a way around it.
+    /// Whether calls that would be asked pass: never where the policy asks for signatures, or calls are frozen, or observing would be a
+    /// way around it.
     pub fn mode(&self) -> Mode {
-        if self.rules.policy.asks_for_signatures() { Mode::Enforce } else { self.config.mode }
+        let is_held = self.rules.policy.asks_for_signatures() || self.rules.stops.frozen.is_some();
+        if is_held { Mode::Enforce } else { self.config.mode }
     }
 
     /// What the operator has agreed to: without a signature it counts only where not all approvals need one.

@@ -73,6 +73,7 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
         add_provenance(&mut entry, &held.call);
     }
     let approval = if let Decided::Approve(approval) = decided { Some(approval) } else { None };
+    entry.add("frozen", context.rules.stops.frozen.as_ref().map(|frozen| frozen.says.as_str()));
     entry.add("operator", verdict.operator.as_ref().map(|operator| operator.who.as_ref()));
     entry.add("unread", approval.filter(|approval| approval.unread).map(|_| true));
     entry.add("edited_from", held.original.as_ref().map(|original| original.digest));

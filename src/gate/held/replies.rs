@@ -50,6 +50,15 @@ pub fn expired(call: &Call, console: &str, waited_s: u64) -> Line {
     denied(call, Remediation::Available, &text)
 }
 
+/// Calls are frozen, and its host would not wait longer.
+pub fn frozen(call: &Call, says: &str) -> Line {
+    let text = format!(
+        "Calls are frozen: {says}. The operator did not approve this one within the time that its host waits, so mcp-approve did \
+         NOT execute the tool. Try again once calls are no longer frozen."
+    );
+    denied(call, Remediation::Available, &text)
+}
+
 /// The host asked its user for us, and the answer was not an approval.
 pub fn denied_by_elicitation(call: &Call, console: &str, why: &str) -> Line {
     let text = format!(

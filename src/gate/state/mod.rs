@@ -1,5 +1,6 @@
 //! What the gate keeps of the log, the two ends and the session. Owns fields, no steps.
 
+pub mod frozen;
 pub mod passed;
 pub mod roots;
 
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::audit::By;
 use crate::gate::server::flight::AnswerOf;
-use crate::gate::state::roots::DeclaredRoots;
+use crate::gate::state::{frozen::Stops, roots::DeclaredRoots};
 use crate::mcp::lifecycle::Lifecycle;
 use crate::policy::{Policy, Recent};
 use crate::wire::{Call, Digest, Id};
@@ -114,6 +115,8 @@ pub struct Rules {
     /// Whether this policy restricts requests other than calls: asked of every line of the server, so found out once.
     pub restricts_methods: bool,
     pub recent: Recent,
+    /// Whether calls are frozen.
+    pub stops: Stops,
 }
 
 /// Which requests the server makes tasks of, as its answer to `initialize` says.
@@ -140,7 +143,12 @@ impl Host {
 
 impl Rules {
     pub fn new(policy: Arc<Policy>) -> Self {
-        Self { restricts_methods: policy.restricts_methods(), policy, recent: Recent::default() }
+        Self {
+            restricts_methods: policy.restricts_methods(),
+            policy,
+            recent: Recent::default(),
+            stops: Stops::default(),
+        }
     }
 
     /// Replaces the policy; calls that were counted under the old one still count.

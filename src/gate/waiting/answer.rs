@@ -10,7 +10,7 @@ use crate::gate::held::{Held, out::Out, replies};
 use crate::gate::server::flight::Flight;
 use crate::gate::state::{Host, ServerTasks};
 use crate::gate::waiting::tasks::{DAY, Progress, Task, Tasks, waits};
-use crate::gate::waiting::{Waiting, given::Owed};
+use crate::gate::waiting::{Waiting, come_back, given::Owed};
 use crate::mcp::Revision;
 use crate::wire::task::{End, Form, TaskStatus};
 use crate::wire::{Call, Line, Origin, rename, task};
@@ -127,6 +127,49 @@ fn open_task(waiting: &mut Waiting, held: &Held, form: Form, out: &mut Out) -> A
     entry.digest = Some(held.call.digest());
     out.record(entry.with("what", "gave the host a task, for which it polls").with("task", &*id));
     id
+}
+
+/// For how long a call waits at most while calls are frozen, where its host waits for ever, in microseconds.
+const PAUSE: u64 = 7 * DAY;
+
+/// The last moment at which a call can be decided (monotonic microseconds): one that is a task can wait for ever.
+pub(in crate::gate) fn longest(waiting: &Waiting, held: &Held, host: &Host) -> u64 {
+    match &held.wait.task {
+        Some(_) => u64::MAX,
+        None => come_back::longest_wait(waiting, host, held),
+    }
+}
+
+/// Moves the deadline of a call that waits, with all that ends by it.
+pub(in crate::gate) fn move_deadline(
+    waiting: &mut Waiting,
+    held: &mut Held,
+    deadline: u64,
+    host: &Host,
+    out: &mut Out,
+) {
+    held.deadline = deadline;
+    held.wait.ends = come_back::request_ends(waiting, host, held);
+    if let Some(task) = held.wait.task.clone() {
+        keep_task(waiting, &task, held, out);
+    }
+    if let Some(state) = &held.wait.away {
+        waiting.returns.extend(state, deadline);
+    }
+    out.wake_for(held);
+}
+
+/// Calls are frozen: one waits for as long as its host does.
+pub(in crate::gate) fn pause(waiting: &mut Waiting, held: &mut Held, host: &Host, out: &mut Out) {
+    let deadline = longest(waiting, held, host).min(out.now.mono.saturating_add(PAUSE));
+    move_deadline(waiting, held, deadline, host, out);
+}
+
+/// Calls are no longer frozen: the operator's time for one begins again.
+pub(in crate::gate) fn resume(waiting: &mut Waiting, held: &mut Held, host: &Host, out: &mut Out) {
+    let wanted = out.now.mono.saturating_add(waiting.limits.approval);
+    let deadline = longest(waiting, held, host).min(wanted);
+    move_deadline(waiting, held, deadline, host, out);
 }
 
 /// Keeps a task for as long as its call may wait and its host needs to fetch the result.
