@@ -11,4 +11,5 @@ pub mod policy_file;
 pub mod remote;
 pub mod replace;
 pub mod signers;
+pub mod standing;
 pub mod user;

@@ -175,6 +175,8 @@ in_state! {
     /// `accepted/`: the policies as the operator has last accepted them.
     accepted_dir: "accepted",
     audit_db: "audit.db",
+    /// `desk/`: what operators have signed for many machines.
+    desk_dir: "desk",
     /// `counts`: what ran lately under rules with a rate.
     counts: "counts",
     /// `pins.db`: what is remembered of servers and tools.

@@ -1,4 +1,5 @@
-//! Reads the policy files again when they may have changed, on a thread: a disk that hangs does not delay the loop.
+//! Reads the policy files, and what operators have signed for this machine, again when they may have changed, on a thread: a disk that
+//! hangs does not delay the loop.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Sender};
@@ -7,8 +8,8 @@ use std::thread::Builder;
 use super::clock;
 use super::threads::{FromThreads, ToLoop};
 use super::watch::Watcher;
-use crate::gate::data::event::ConsoleId;
-use crate::home::layers::Layers;
+use crate::gate::data::event::{ConsoleId, Event};
+use crate::home::{layers::Layers, standing};
 use crate::signing::statement::Evidence;
 use crate::wire::digest::Digest;
 
@@ -36,14 +37,15 @@ pub struct Reload {
 /// The thread's side.
 struct Reader {
     layers: Layers,
+    standing: standing::Reader,
     watcher: Watcher,
     to_loop: ToLoop,
 }
 
 impl Reload {
     /// What is found of these files goes to the loop.
-    pub fn new(layers: Layers, watcher: Watcher, to_loop: ToLoop) -> Self {
-        Self { reader: Some(Reader { layers, watcher, to_loop }), jobs: None }
+    pub fn new(layers: Layers, standing: standing::Reader, watcher: Watcher, to_loop: ToLoop) -> Self {
+        Self { reader: Some(Reader { layers, standing, watcher, to_loop }), jobs: None }
     }
 
     /// Has the thread look at the files; `false` if it cannot be started now.
@@ -92,7 +94,10 @@ impl Reader {
 
     fn look(&mut self) {
         // Watched before they are read: a change in between is reported.
-        let added = self.watcher.add(&self.layers.paths());
+        let added = self.watcher.add(&[self.layers.paths(), self.standing.paths().into()].concat());
+        if let Some(standing) = self.standing.changed(clock::wall_ms()) {
+            self.to_loop.tell(FromThreads::Event(Event::Standing(Box::new(standing))));
+        }
         if let Some(policy) = self.layers.changed() {
             self.to_loop.tell(FromThreads::Policy(Box::new(policy)));
         }

@@ -31,7 +31,7 @@ use crate::audit::{place, recording};
 use crate::behavior::shape;
 use crate::gate::{Config, Gate, Mode, data::pin::Pins};
 use crate::home::config::{Notices, WrapSettings};
-use crate::home::{layers::Layers, name, places::Places, user};
+use crate::home::{layers::Layers, name, places::Places, standing, user};
 use crate::link::delegation::{Record, ServedRecord};
 use crate::link::{delegation, desktop::Desktop};
 use crate::policy::{Policy, Scope, scope::Limit};
@@ -139,7 +139,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     let mut scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), &session, to_us);
     let mut watch = Watch::new();
     let watcher = watch.watcher(Files::Policy);
-    watch.begin(watcher.add(&layers.paths()));
+    let mut stops = standing::Reader::new(&places);
+    watch.begin(watcher.add(&[layers.paths(), stops.paths().into()].concat()));
+    let standing = stops.changed(clock::wall_ms());
     // The policy was read before its files were watched.
     let policy = layers.changed().unwrap_or(policy);
     if let Some(banner) = &policy.banner {
@@ -199,7 +201,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     };
     let counts = Counts { path: places.counts(), session: session.to_string() };
     let facts = FactReader::new(user::current().ok().map(|user| user.home), counts, to_loop.clone());
-    let reload = Reload::new(layers, watcher, to_loop.clone());
+    let reload = Reload::new(layers, stops, watcher, to_loop.clone());
     let (to_us, consoles) = unbounded_channel();
     let registration = Registration {
         run_dir: places.run_dir(),
@@ -227,6 +229,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     };
     let wrapper = Wrapper {
         gate: Gate::new(config, Arc::new(policy)),
+        standing,
         scribe,
         pin_writer,
         server: Server::new(Outbox::new(child.input()?), session),

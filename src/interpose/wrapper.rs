@@ -27,6 +27,7 @@ use crate::gate::data::effect::{Effect, Passing};
 use crate::gate::data::event::{Event, Now, Place, Side};
 use crate::home::config::approver::Callback;
 use crate::link::{message::FromWrapper, server::FromConsoles};
+use crate::signing::standing::Standing;
 use crate::wire::message::{self, BeyondCap, Cutter, Piece};
 use crate::wire::{Gist, Line, Origin};
 
@@ -50,6 +51,8 @@ const LEFTOVERS: u64 = 200_000;
 /// The gate, and everything that its effects are performed with.
 pub struct Wrapper {
     pub gate: Gate,
+    /// What operators had signed for this machine when the wrapper started.
+    pub standing: Option<Standing>,
     pub scribe: Scribe,
     /// What is remembered between sessions.
     pub pin_writer: Option<PinWriter>,
@@ -85,6 +88,9 @@ pub struct Incoming {
 impl Wrapper {
     /// Runs until the server or the host is gone; returns the exit code.
     pub async fn run(mut self, mut from: Incoming) -> u8 {
+        if let Some(standing) = self.standing.take() {
+            self.step(self.clock.now(), Event::Standing(Box::new(standing)));
+        }
         let mut host_cutter = Some(Cutter::new(HOST_LINE, BeyondCap::Drop));
         let mut server_cutter = Cutter::new(STREAM, BeyondCap::Stream);
         let mut long = None;

@@ -1,0 +1,106 @@
+//! What operators have signed for many machines, as `desk run` keeps it beside this user's state. Whoever reads it checks it: by the
+//! lists of signers in force, for this user of this machine. What is missing is no end of a stop that was seen.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::places::Places;
+use super::{replace, signers, user};
+use crate::pins::launch::stamp;
+use crate::signing::standing::{Ignored, Me, Standing};
+use crate::signing::statement::Evidence;
+
+/// The longest file that is read, in bytes.
+const LONGEST: u64 = 4 << 20;
+
+/// The files of stops and of signs of life.
+pub fn files(places: &Places) -> [PathBuf; 2] {
+    let folder = places.desk_dir();
+    [folder.join("stop.json"), folder.join("alive.json")]
+}
+
+/// This user of this machine, as stops name them.
+pub fn me() -> Me {
+    Me { machine: user::machine(), user: user::name() }
+}
+
+/// What is in a file; nothing where there is none.
+pub fn read(path: &Path) -> Result<Vec<Evidence>, String> {
+    let unreadable = |cause: io::Error| format!("{} cannot be read: {cause}", path.display());
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(cause) => return Err(unreadable(cause)),
+    };
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).map_err(unreadable)?;
+    serde_json::from_str(&text).map_err(|error| unreadable(error.into()))
+}
+
+/// Writes a file whole.
+pub fn write(path: &Path, statements: &[Evidence]) -> io::Result<()> {
+    replace::replace(path, &serde_json::to_string(statements)?)
+}
+
+/// Reads the files whenever they have changed.
+#[derive(Debug)]
+pub struct Reader {
+    places: Places,
+    standing: Standing,
+    /// What each file looked like when it was read.
+    stamps: Option<Vec<Option<String>>>,
+}
+
+impl Reader {
+    pub fn new(places: &Places) -> Self {
+        Self { places: places.clone(), standing: Standing::new(me()), stamps: None }
+    }
+
+    /// The files, whether they exist or not.
+    pub fn paths(&self) -> [PathBuf; 2] {
+        files(&self.places)
+    }
+
+    /// What counts now, if a file or a list of signers has changed since it was read.
+    pub fn changed(&mut self, now: i64) -> Option<Standing> {
+        let paths = self.paths().into_iter().chain(signers::files(&self.places));
+        let stamps: Vec<_> = paths.map(|path| stamp(&path).ok()).collect();
+        if self.stamps.as_ref() == Some(&stamps) {
+            return None;
+        }
+        self.stamps = Some(stamps);
+        self.standing.trouble = self.take(now).err();
+        Some(self.standing.clone())
+    }
+
+    fn take(&mut self, now: i64) -> Result<(), String> {
+        let [stops, alive] = self.paths();
+        let stops = read(&stops)?;
+        // A sign of life that cannot be read is none.
+        let alive = read(&alive).unwrap_or_default();
+        if stops.is_empty() && alive.is_empty() {
+            return Ok(());
+        }
+        let lists = match signers::load(&self.places) {
+            Ok(Some(lists)) => lists,
+            Ok(None) => return Ok(()),
+            Err(error) if stops.is_empty() => {
+                tracing::warn!(%error, "no sign of life counts");
+                return Ok(());
+            }
+            Err(error) => return Err(error.to_string()),
+        };
+        for one in stops {
+            if self.standing.take_stop(one, &lists, now) == Err(Ignored::FromTheFuture) {
+                // Looked at again the next time.
+                self.stamps = None;
+            }
+        }
+        for one in alive {
+            // What it counts for is all there is to know of it.
+            let _ = self.standing.take_alive(one, &lists, now);
+        }
+        Ok(())
+    }
+}
