@@ -64,11 +64,11 @@ pub fn card(redactor: &Redactor, secrets: &Secrets, card: &Snapshot) -> Option<F
 
 pub fn hello(redactor: &Redactor, wrapper: &Wrapper, (host, user): (&str, &str)) -> Option<Fit> {
     fit(redactor, &Secrets::default(), |hider| {
-        let Wrapper { server, session, pid, command, started, observe } = wrapper.clone();
+        let Wrapper { server, session, pid, command, started, observe, at } = wrapper.clone();
         // As one list, so that what follows a secret's flag is replaced.
         let command = hider.json(&serde_json::to_string(&command).unwrap_or_default());
         let command = serde_json::from_str(&command).unwrap_or_else(|_| vec![command]);
-        let wrapper = Wrapper { server, session, pid, command, started, observe };
+        let wrapper = Wrapper { server, session, pid, command, started, observe, at };
         Told::Hello { wrapper, host: host.to_owned(), user: user.to_owned() }
     })
 }

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use super::Sources;
-use crate::audit::VerdictWord;
+
 use crate::audit::store::noted::{self, Noted};
-use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
+use crate::gate::data::{report::OperatorVerdict, snapshot::Snapshot, terms::GrantTerms};
 use crate::home::signers::{self, keygen};
 use crate::home::{layers::Layers, places::Places, user};
 pub use crate::signing::change::ChangeTerms;
@@ -20,7 +20,7 @@ use crate::signing::signers::{Entry, EntryKey};
 use crate::signing::sshsig::{self, PublicKey, key_blob};
 pub use crate::signing::statement::Evidence;
 pub use crate::signing::statement::NAMESPACE;
-use crate::signing::statement::{LogHead, Said, SignedWord, Statement, VERSION};
+use crate::signing::statement::{LogHead, Said, Statement, VERSION};
 use crate::signing::{CardTerms, InForce, Needs};
 use crate::text::plain::visible;
 use crate::wire::Digest;
@@ -121,12 +121,12 @@ pub fn approval(
 }
 
 /// One verdict on these cards of a desk, to be signed. The log here is not that of their machines.
-pub fn on_desk(cards: &[&Snapshot], word: VerdictWord, time: i64, key: OwnKey) -> Option<ToSign> {
-    let verdict = match word {
-        VerdictWord::Approve => SignedWord::Approve,
-        VerdictWord::Deny => SignedWord::Deny,
+pub fn on_desk(cards: &[&Snapshot], word: &OperatorVerdict, time: i64, key: OwnKey) -> Option<ToSign> {
+    let said = match word {
+        OperatorVerdict::Approve { .. } => GrantTerms::said(None, time),
+        OperatorVerdict::Deny { reason } => Said::denial(reason),
     };
-    self::verdict(cards, Said { grants: None, until: None, verdict }, None, time, key)
+    verdict(cards, said, None, time, key)
 }
 
 fn verdict(cards: &[&Snapshot], said: Said, log: Option<LogHead>, time: i64, key: OwnKey) -> Option<ToSign> {

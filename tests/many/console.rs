@@ -72,7 +72,7 @@ fn held(machine: &str, ticket: &str, withheld: bool) -> Told {
 
 /// A statement of mara's on a card, until a moment. No signature is checked on the desk.
 fn signed(card: &Snapshot, verdict: SignedWord, not_after: i64) -> Evidence {
-    let said = Said { grants: None, until: None, verdict };
+    let said = Said { grants: None, reason: None, until: None, verdict };
     let (also, card) = (Vec::new(), card.signs.clone().unwrap());
     let statement = Statement {
         also,

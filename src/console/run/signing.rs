@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::audit::VerdictWord;
 use crate::console::model::{CallKey, Command, Model, Msg, Reach};
 use crate::gate::{data::snapshot::Snapshot, data::terms::GrantTerms};
 use crate::home::{places::Places, user};
@@ -20,8 +19,8 @@ const MOST: usize = 40;
 pub(super) enum Wanted {
     /// The approval of these cards, as they were shown.
     Approval(Vec<Card>, Option<GrantTerms>),
-    /// A verdict on cards of a desk, where denials are signed too.
-    OnDesk(Vec<Card>, VerdictWord),
+    /// A verdict on cards of a desk, where denials are signed too: with its reason.
+    OnDesk(Vec<Card>, OperatorVerdict),
     /// What is said with a card, or beside all calls.
     Change(ChangeTerms, Option<CallKey>),
     /// Nothing: what this card's wrapper wants signed is not what it shows.
@@ -46,7 +45,7 @@ impl Wanted {
     pub(super) fn to_sign(&self, sources: &Sources, key: OwnKey) -> Option<ToSign> {
         match self {
             Self::Approval(cards, grant) => sign::approval(sources, &snapshots(cards), grant.as_ref(), key),
-            Self::OnDesk(cards, word) => sign::on_desk(&snapshots(cards), *word, (sources.now)(), key),
+            Self::OnDesk(cards, word) => sign::on_desk(&snapshots(cards), word, (sources.now)(), key),
             Self::Change(terms, _) => Some(sign::change(terms.clone(), (sources.now)(), key)),
             Self::Other(_) => None,
         }
@@ -64,10 +63,10 @@ impl Wanted {
     /// How much it covers, if that is more than one thing.
     pub(super) fn what(&self) -> String {
         match self {
-            Self::Approval(cards, _) | Self::OnDesk(cards, VerdictWord::Approve) if cards.len() > 1 => {
+            Self::Approval(cards, _) | Self::OnDesk(cards, OperatorVerdict::Approve { .. }) if cards.len() > 1 => {
                 format!("{} in one, ", counted(cards.len(), "approval"))
             }
-            Self::OnDesk(cards, VerdictWord::Deny) if cards.len() > 1 => {
+            Self::OnDesk(cards, OperatorVerdict::Deny { .. }) if cards.len() > 1 => {
                 format!("{} in one, ", counted(cards.len(), "denial"))
             }
             Self::Change(terms, _) if terms.changes.len() > 1 => {
@@ -84,13 +83,15 @@ pub(super) fn wanted(model: &Model, places: &Places, todo: &[Command]) -> Vec<(V
     let signed = (0..todo.len()).filter(|at| cards.get(*at).is_some_and(Option::is_some));
     let (together, alone): (Vec<usize>, Vec<usize>) = signed.partition(|at| todo.get(*at).is_some_and(may_share));
     let (denied, approved): (Vec<usize>, Vec<usize>) =
-        together.into_iter().partition(|at| todo.get(*at).is_some_and(denies));
+        together.into_iter().partition(|at| todo.get(*at).and_then(verdict).is_some_and(denies));
+    // The reason is signed too.
+    let is_same = |one: &usize, other: &usize| todo.get(*one).and_then(verdict) == todo.get(*other).and_then(verdict);
     let of = |group: &[usize]| {
         let of_group = group.iter().filter_map(|at| cards.get(*at)?.clone()).collect();
         if model.settings.reach == Reach::Desk {
-            let denies = group.first().and_then(|at| todo.get(*at)).is_some_and(denies);
-            let word = if denies { VerdictWord::Deny } else { VerdictWord::Approve };
-            return (group.to_vec(), Wanted::OnDesk(of_group, word));
+            let verdict = group.first().and_then(|at| verdict(todo.get(*at)?)).cloned();
+            let approve = OperatorVerdict::Approve { unread: false };
+            return (group.to_vec(), Wanted::OnDesk(of_group, verdict.unwrap_or(approve)));
         }
         let grant = group.iter().find_map(|at| match todo.get(*at) {
             Some(Command::Send { message: FromConsole::Grant { terms, .. }, .. }) => Some(terms.clone()),
@@ -99,7 +100,8 @@ pub(super) fn wanted(model: &Model, places: &Places, todo: &[Command]) -> Vec<(V
         (group.to_vec(), Wanted::Approval(of_group, grant))
     };
     let changes = todo.iter().enumerate().filter_map(|(at, command)| Some((vec![at], change(model, places, command)?)));
-    approved.chunks(MOST).chain(denied.chunks(MOST)).chain(alone.chunks(1)).map(of).chain(changes).collect()
+    let denied = denied.chunk_by(is_same).flat_map(|same| same.chunks(MOST));
+    approved.chunks(MOST).chain(denied).chain(alone.chunks(1)).map(of).chain(changes).collect()
 }
 
 /// The command with its signature; without one it is left out, and `more` says why.
@@ -165,12 +167,18 @@ fn card(model: &Model, command: &Command) -> Option<Card> {
 /// Whether one signature may cover this verdict and others: an approval of a card that was read whole, and of nothing beyond it; a denial.
 fn may_share(command: &Command) -> bool {
     let read = OperatorVerdict::Approve { unread: false };
-    denies(command)
-        || matches!(command, Command::Send { message: FromConsole::Decide { verdict, .. }, .. } if *verdict == read)
+    verdict(command).is_some_and(|verdict| denies(verdict) || *verdict == read)
 }
 
-fn denies(command: &Command) -> bool {
-    matches!(command, Command::Send { message: FromConsole::Decide { verdict: OperatorVerdict::Deny { .. }, .. }, .. })
+fn verdict(command: &Command) -> Option<&OperatorVerdict> {
+    match command {
+        Command::Send { message: FromConsole::Decide { verdict, .. }, .. } => Some(verdict),
+        _ => None,
+    }
+}
+
+const fn denies(verdict: &OperatorVerdict) -> bool {
+    matches!(verdict, OperatorVerdict::Deny { .. })
 }
 
 fn snapshots(cards: &[Card]) -> Vec<&Snapshot> {

@@ -217,6 +217,8 @@ impl Cards {
                 tracing::warn!(%name, %version, "a wrapper has another version, so nothing of it is sent to the desk");
             }
             ClientEvent::Trouble(what) => tracing::warn!(%what, "a wrapper"),
+            // Only a desk says these.
+            ClientEvent::Withheld { .. } | ClientEvent::Around(_) => {}
         }
     }
 

@@ -225,7 +225,7 @@ impl Gate {
             OperatorVerdict::Approve { unread } => {
                 self.operator_approves((held, asking), word, (unread, None), signature);
             }
-            OperatorVerdict::Deny { reason } => self.operator_denies((held, asking), word, reason, signature),
+            OperatorVerdict::Deny { reason } => self.operator_denies((held, asking), word, (reason, signature)),
         }
     }
 
@@ -242,15 +242,10 @@ impl Gate {
     }
 
     /// A denial at this machine needs no signature, and one from the desk always has one.
-    fn operator_denies(
-        &mut self,
-        (held, asking): (Held, Asking),
-        word: &OperatorWord,
-        reason: String,
-        signature: Signature,
-    ) {
+    fn operator_denies(&mut self, waits: (Held, Asking), word: &OperatorWord, (reason, signed): (String, Signature)) {
+        let (held, asking) = waits;
         let judged = (self.context(), &held, &*asking.case.judged);
-        let offered = signed::offered_denial(judged, signature, word.operator.place);
+        let offered = signed::offered_denial(judged, signed, word.operator.place);
         let now = self.out.now.wall;
         match offered.and_then(|offered| signed::accept_denial(offered, &reason, now, &mut self.spent)) {
             Ok(signed) => self.drive(ask::denied(held, asking, word, (reason, signed))),
