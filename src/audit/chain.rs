@@ -90,10 +90,26 @@ pub fn body_digest(body: &[u8]) -> Digest {
 /// One record as it is in the log; nothing about it is trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
+    /// Its number in this log.
     pub seq: i64,
     pub writer: &'a [u8],
     pub body: &'a [u8],
     pub link: &'a [u8],
+    /// Where it is from, in a log that has those of many machines.
+    pub origin: Option<&'a Origin>,
+}
+
+impl<'a> Row<'a> {
+    pub fn machine(&self) -> Option<&'a str> {
+        self.origin.map(|origin| &*origin.machine)
+    }
+}
+
+/// Which machine's log a record is of, and its number there. Foreign text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub machine: String,
+    pub seq: i64,
 }
 
 /// Where a chain breaks first, and how.

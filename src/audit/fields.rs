@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::chain::{self, Row, Writer};
+use super::chain::{self, Origin, Row, Writer};
 use super::record::{By, Kind, Outcome, RefusedLines, VerdictWord};
 use super::redact::push_string;
 use crate::wire::{Digest, words::words};
@@ -18,6 +18,8 @@ pub struct Record {
     /// `None` if the stored link has not the form of one.
     pub link: Option<Digest>,
     pub body: String,
+    /// Where it is from, in a log that has those of many machines.
+    pub origin: Option<Origin>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -51,6 +53,9 @@ pub struct Fields<'a> {
     pub policy: Option<String>,
     #[serde(borrow)]
     pub detail: Option<&'a RawValue>,
+    /// Whose record it is, in a log that has those of many machines: no body says it.
+    #[serde(skip)]
+    pub machine: Option<&'a str>,
 }
 
 /// The fields whose values are texts, in the order of a body.
@@ -171,17 +176,31 @@ impl Record {
             seq: row.seq,
             link: <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes),
             body: String::from_utf8_lossy(row.body).into_owned(),
+            origin: row.origin.cloned(),
         }
     }
 
     /// The body's fields; `None` when it is not a body.
     pub fn fields(&self) -> Option<Fields<'_>> {
-        Fields::of(self.body.as_bytes())
+        let fields = Fields::of(self.body.as_bytes())?;
+        Some(Fields { machine: self.machine(), ..fields })
     }
 
-    /// One JSON object: the body with `seq` before it. What is no body becomes a text, `unreadable`.
+    pub fn machine(&self) -> Option<&str> {
+        self.origin.as_ref().map(|origin| &*origin.machine)
+    }
+
+    /// One JSON object: the body with `seq` before it, of many machines with `place` and `machine` as well, where `seq` is the number in
+    /// the machine's own log. What is no body becomes a text, `unreadable`.
     pub fn json(&self) -> String {
-        let seq = self.seq;
+        let seq = match &self.origin {
+            None => self.seq.to_string(),
+            Some(Origin { machine, seq }) => {
+                let mut text = format!("{seq},\"place\":{},\"machine\":", self.seq);
+                push_string(&mut text, machine);
+                text
+            }
+        };
         // A body is one line; anything else is not of our making.
         let is_json =
             serde_json::from_str::<IgnoredAny>(&self.body).is_ok() && self.body.bytes().all(|byte| byte >= 0x20);
@@ -202,6 +221,10 @@ impl Record {
 impl<'a> Fields<'a> {
     pub fn of(body: &'a [u8]) -> Option<Self> {
         serde_json::from_slice(body).ok()
+    }
+
+    pub fn of_row(row: &Row<'a>) -> Option<Self> {
+        Some(Self { machine: row.machine(), ..Self::of(row.body)? })
     }
 }
 
@@ -281,12 +304,17 @@ impl Fields<'_> {
     }
 
     pub fn call(&self) -> Call {
-        Call::of(&self.session, self.ticket.as_deref())
+        match self.machine {
+            None => Call::of(&self.session, self.ticket.as_deref()),
+            // No machine can give its records out as those of another's call.
+            Some(machine) => Call::of(&format!("{machine}\0{}", self.session), self.ticket.as_deref()),
+        }
     }
 
     /// The text of a field that a search can name.
     pub fn text(&self, field: Field) -> Option<Cow<'_, str>> {
         match field {
+            Field::Machine => self.machine.map(Cow::Borrowed),
             Field::Operator => self.why().operator,
             Field::Reason => self.why().reason,
             Field::Agent => self.agent().map(Cow::Owned),

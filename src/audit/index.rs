@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::fields::{Field, Fields, IN_SHAPE, number_of};
 use super::search::Search;
 use super::store::index_db::{IndexDb, Line, Unusable, place_of};
-use super::store::{ReadOrder, Reader, StoreError, Visit};
+use super::store::{Found, ReadOrder, Reader, StoreError, Visit};
 use crate::wire::digest::Digest;
 
 /// How many records are added at a time, and how many a scan reads without hesitation.
@@ -150,19 +150,19 @@ impl Index {
             by = "INDEXED BY by_shape";
             all.push(format!("shape IN ({})", shapes.join(",")));
         }
-        if search.ticket().is_some() || search.asks_for(Field::Session) {
+        if search.word(Field::Ticket).is_some() || search.asks_for(Field::Session) {
             let mut sessions = Vec::new();
             for (number, text) in self.db.words("session")? {
                 if search.fits(|field| field == Field::Session, |_| Some(&text)) {
                     sessions.push(number.to_string());
                 }
             }
-            if search.ticket().is_some() || sessions.len() <= FEW {
+            if search.word(Field::Ticket).is_some() || sessions.len() <= FEW {
                 by = "INDEXED BY by_call";
             }
             all.push(format!("session IN ({})", sessions.join(",")));
         }
-        all.extend(search.ticket().map(|ticket| format!("ticket = {}", number_of(ticket))));
+        all.extend(search.word(Field::Ticket).map(|ticket| format!("ticket = {}", number_of(ticket))));
         all.extend(search.since().map(|since| format!("time >= {since}")));
         all.extend(search.until().map(|until| format!("time < {until}")));
         Ok(Ask(if all.is_empty() { String::new() } else { format!("{by} WHERE {}", all.join(" AND ")) }))
@@ -259,6 +259,13 @@ impl Walk {
 
     /// Shows the records of the next slice that the search may want, and some others, until `visit` breaks off.
     pub fn step(&mut self, reader: &Reader, index: Option<&Index>, visit: Visit<'_>) -> Result<Walked, StoreError> {
+        if self.index == IndexUse::WhereItReaches
+            && let Some(found) = reader.find(&self.search, self.order, self.at, visit)?
+        {
+            let Found::UpTo(at) = found else { return Ok(Walked::ToTheEnd) };
+            self.at = at;
+            return Ok(Walked::On);
+        }
         let index = index.filter(|_| self.index == IndexUse::WhereItReaches);
         match index.filter(|index| (1..=index.upto()).contains(&self.at)) {
             Some(index) => self.named(reader, index, visit),

@@ -196,6 +196,8 @@ pub enum StoreError {
     Lost { path: PathBuf, why: String },
     #[error("the audit log {path} failed: {why}")]
     Io { path: PathBuf, why: String },
+    #[error("{why}")]
+    Desk { why: String, hint: &'static str },
 }
 
 impl StoreError {
@@ -221,6 +223,7 @@ impl StoreError {
                 "find out who removed or replaced it (mcp-approve log verify), then start this server again"
             }
             Self::Io { .. } => "look at the disk and the folder, then try again",
+            Self::Desk { hint, .. } => hint,
         }
     }
 }

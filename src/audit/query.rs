@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use memchr::memmem;
 use serde::Deserialize;
 
+use super::chain::Row;
 use super::fields::{Call, Field, Fields, HazardDetail, Record};
 use super::index::{Index, Walk};
 use super::kept_texts::{self, Kept, State};
@@ -55,7 +56,7 @@ fn newest(
     }
     let walk = Walk::new(search.clone(), ReadOrder::NewestFirst, reader.newest()?);
     walk.to_the_end(reader, index, &mut |row| {
-        if search.takes(row.body) {
+        if search.takes_row(&row) {
             let record = Record::new(&row);
             match place(&record) {
                 Place::Row => found.push(record),
@@ -96,7 +97,7 @@ impl Questions {
                     Vec::new()
                 });
                 let decision = records.iter().find(|one| one.fields().is_some_and(|one| is_decision(&one)));
-                return decision.is_none_or(|one| search.takes(one.body.as_bytes()));
+                return decision.is_none_or(|one| search.takes_record(one));
             }
             _ => true,
         };
@@ -153,7 +154,7 @@ pub fn each(reader: &Reader, search: &Search, see: Visit<'_>) -> Result<Verified
     let (mut verifying, mut goes_on) = (Verifying::new(reader, None), true);
     reader.each(ReadOrder::OldestFirst, &mut |row| {
         goes_on = goes_on && verifying.take(&row).is_continue();
-        if search.takes(row.body) { see(row) } else { ControlFlow::Continue(()) }
+        if search.takes_row(&row) { see(row) } else { ControlFlow::Continue(()) }
     })?;
     verifying.done(reader)
 }
@@ -213,17 +214,17 @@ pub fn of_ticket(reader: &Reader, index: Option<&Index>, ticket: &str) -> Result
 pub fn decisions(reader: &Reader, index: Option<&Index>, search: &Search) -> Result<Tally<Exact>, StoreError> {
     let mut tally = Tally::new(Servers::Apart);
     Walk::new(search.clone(), ReadOrder::OldestFirst, 1).to_the_end(reader, index, &mut |row| {
-        decided(&mut tally, search, row.body);
+        decided(&mut tally, search, &row);
         ControlFlow::Continue(())
     })?;
     Ok(tally)
 }
 
-fn decided(tally: &mut Tally<Exact>, search: &Search, body: &[u8]) {
-    if !search.takes(body) {
+fn decided(tally: &mut Tally<Exact>, search: &Search, row: &Row<'_>) {
+    if !search.takes_row(row) {
         return;
     }
-    let Some(fields) = Fields::of(body) else {
+    let Some(fields) = Fields::of_row(row) else {
         tally.unreadable += 1;
         return;
     };
@@ -253,24 +254,30 @@ pub fn answers(reader: &Reader, most: u64) -> Result<Tally<Exact>, StoreError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfSession {
     pub session: String,
+    /// Where it is from, in a log that has those of many machines.
+    pub machine: Option<String>,
     pub since: String,
 }
 
 /// Of all records of a ticket, those of one session: the newest, or the newest whose name begins with `wanted`. And
 /// which others gave out the same ticket, the oldest first: each run of a wrapper counts from 1.
 pub fn of_one_session(found: Vec<Record>, wanted: Option<&str>) -> (Vec<Record>, Vec<OfSession>) {
-    let session = |row: &Record| row.fields().map(|fields| fields.session.into_owned()).unwrap_or_default();
+    let session = |row: &Record| {
+        let name = row.fields().map(|fields| fields.session.into_owned()).unwrap_or_default();
+        (row.machine().map(str::to_owned), name)
+    };
     let wanted = wanted.unwrap_or_default();
-    let Some(chosen) = found.iter().rev().map(session).find(|name| name.starts_with(wanted)) else {
+    let Some(chosen) = found.iter().rev().map(session).find(|(_, name)| name.starts_with(wanted)) else {
         return (Vec::new(), Vec::new());
     };
     let mut others: Vec<OfSession> = Vec::new();
     let (of_it, rest): (Vec<Record>, Vec<Record>) = found.into_iter().partition(|row| session(row) == chosen);
     for row in &rest {
         if let Some(fields) = row.fields()
-            && others.iter().all(|other| other.session != fields.session)
+            && others.iter().all(|other| other.session != fields.session || other.machine.as_deref() != row.machine())
         {
-            others.push(OfSession { session: fields.session.into_owned(), since: fields.time.into_owned() });
+            let machine = row.machine().map(str::to_owned);
+            others.push(OfSession { session: fields.session.into_owned(), machine, since: fields.time.into_owned() });
         }
     }
     (of_it, others)
@@ -318,8 +325,8 @@ pub fn detections(reader: &Reader, index: Option<&Index>, search: &Search) -> Re
     let [mut disputed, mut violations] = [const { BTreeSet::new() }; 2];
     let mut hazards: BTreeMap<&'static str, BTreeSet<Call>> = BTreeMap::new();
     Walk::new(search.clone(), ReadOrder::NewestFirst, reader.newest()?).to_the_end(reader, index, &mut |row| {
-        let may_say_so = finders.iter().any(|finder| finder.find(row.body).is_some()) && search.takes(row.body);
-        let Some(fields) = Fields::of(row.body).filter(|_| may_say_so) else { return ControlFlow::Continue(()) };
+        let may_say_so = finders.iter().any(|finder| finder.find(row.body).is_some()) && search.takes_row(&row);
+        let Some(fields) = Fields::of_row(&row).filter(|_| may_say_so) else { return ControlFlow::Continue(()) };
         let Some(detail) = fields.detail::<Detail>() else { return ControlFlow::Continue(()) };
         match fields.kind() {
             Some(Kind::Decision | Kind::DecisionAsked) => {

@@ -2,7 +2,8 @@
 
 use memchr::{memchr2_iter, memmem};
 
-use super::fields::{Field, Fields};
+use super::chain::Row;
+use super::fields::{Field, Fields, Record};
 use super::moment::{Clock, NotAMoment, Since};
 use super::record::Kind;
 use crate::policy::{Glob, reading::nearest};
@@ -225,21 +226,50 @@ impl Search {
         })
     }
 
-    /// The whole ticket that it asks for, in lower case, where it does.
-    pub fn ticket(&self) -> Option<&str> {
-        self.terms.iter().find_map(|term| match (&term.value, term.field, term.wanted) {
-            (Value::Word(ticket), Some(Field::Ticket), Wanted::With) => Some(ticket.as_str()),
+    /// The whole text of a field that it asks for, in lower case, where it does.
+    pub fn word(&self, field: Field) -> Option<&str> {
+        self.terms.iter().find_map(|term| match (&term.value, term.wanted) {
+            (Value::Word(word), Wanted::With) if term.field == Some(field) => Some(word.as_str()),
+            _ => None,
+        })
+    }
+
+    /// What it wants anywhere in a record, in lower case.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.terms.iter().filter_map(|term| match (&term.value, term.field, term.wanted) {
+            (Value::Part(part), None, Wanted::With) => Some(&*part.text),
             _ => None,
         })
     }
 
     /// Whether it wants a record with this body. An unreadable one is wanted whatever the fields, if it contains the words.
     pub fn takes(&self, body: &[u8]) -> bool {
+        self.takes_of(None, body)
+    }
+
+    /// The same of a row, whose machine may be known: that is no part of its body.
+    pub fn takes_row(&self, row: &Row<'_>) -> bool {
+        self.takes_of(row.machine(), row.body)
+    }
+
+    /// The same of a record.
+    pub fn takes_record(&self, record: &Record) -> bool {
+        self.takes_of(record.machine(), record.body.as_bytes())
+    }
+
+    fn takes_of(&self, machine: Option<&str>, body: &[u8]) -> bool {
         self.texts_hold(body)
             && (self.is_empty()
-                || Fields::of(body).is_none_or(|fields| {
-                    self.in_time(|| fields.millis()) && self.fits(|_| true, |field| fields.text(field))
-                }))
+                || self.is_of(machine)
+                    && Fields::of(body).is_none_or(|fields| {
+                        self.in_time(|| fields.millis())
+                            && self.fits(|field| field != Field::Machine, |field| fields.text(field))
+                    }))
+    }
+
+    /// Whether it wants anything of this machine; `None` is this one, which has no name in its own log.
+    pub fn is_of(&self, machine: Option<&str>) -> bool {
+        self.fits(|field| field == Field::Machine, |_| machine)
     }
 
     /// Whether it wants what has these fields, this time and, somewhere, this text.

@@ -30,7 +30,7 @@ use state::State;
 pub use super::place::StoreError;
 pub use journal::{Commit, Journal, JournalFile, Unsynced};
 pub use leftover::{Damage, Left};
-pub use reader::{ReadOrder, Reader, Visit};
+pub use reader::{Found, ReadOrder, Reader, Rows, Unlinked, Visit};
 
 /// How often the head is noted while records come without end.
 const NOTE_EVERY: Duration = Duration::from_secs(1);

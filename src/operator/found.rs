@@ -134,6 +134,8 @@ pub enum Progress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Line {
     pub seq: u64,
+    /// Whose record it is, in a log that has those of many machines.
+    pub machine: Option<String>,
     /// Milliseconds since 1970, UTC; `None` if the record has no time.
     pub time: Option<i64>,
     pub kind: Option<Kind>,
@@ -197,7 +199,8 @@ impl Line {
     pub fn of(record: &Record) -> Self {
         let seq = u64::try_from(record.seq).unwrap_or(0);
         let Some(fields) = record.fields() else {
-            return Self { seq, note: "this record cannot be read".to_owned(), ..Self::default() };
+            let machine = record.machine().map(str::to_owned);
+            return Self { seq, machine, note: "this record cannot be read".to_owned(), ..Self::default() };
         };
         let detail: Detail = fields.detail().unwrap_or_default();
         let kind = fields.kind();
@@ -237,6 +240,7 @@ impl Line {
         };
         Self {
             seq,
+            machine: record.machine().map(str::to_owned),
             time: fields.millis(),
             kind,
             badge: fields.badge.as_deref().and_then(Badge::from_word),

@@ -253,7 +253,7 @@ impl LogReader {
         reader.each_from(ReadOrder::OldestFirst, from, SLICE, &mut |row| {
             read += 1;
             counts.upto = u64::try_from(row.seq).unwrap_or(counts.upto + 1);
-            match Fields::of(row.body) {
+            match Fields::of_row(&row) {
                 Some(fields) => {
                     counts.tally.take(&fields);
                     counts.sessions.take(&fields);

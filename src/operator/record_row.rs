@@ -14,6 +14,9 @@ const HAPPENED: usize = 10;
 /// The widths of who and tool: at most, if there is room, and at least, while the target is cut.
 const WHO: (usize, usize) = (16, 8);
 const TOOL: (usize, usize) = (24, 12);
+const MACHINE: usize = 12;
+/// The number of a record where there are those of many machines: the order in which they arrived.
+const PLACE: &str = "PLACE";
 /// The same for a tool in a list that has room for everything.
 const WIDE_TOOL: (usize, usize) = (32, 12);
 /// The least width of a target: below it, the other columns are left out.
@@ -27,6 +30,7 @@ const MOST: usize = 44;
 #[derive(Clone, Copy, Debug)]
 pub struct RecordColumns {
     seq: usize,
+    machine: NameColumn,
     when: usize,
     happened: usize,
     ticket: NameColumn,
@@ -61,8 +65,18 @@ impl RecordColumns {
             Names::Numbered(newest) => (digits(newest), NameColumn::within(tickets(), 0)),
             Names::Shown(newest) => (digits(newest), NameColumn::of(tickets(), 18)),
         };
+        let machines = lines.iter().filter_map(|line| line.machine.as_deref());
+        let machine = match self::widest(machines.clone()) {
+            0 => NameColumn::within(machines, 0),
+            widest => NameColumn::within(machines, widest.clamp("MACHINE".len(), MACHINE)),
+        };
+        let seq = if machine.width > 0 { seq.max(PLACE.len()) } else { seq };
         let room = |ticket: usize| {
-            let names = [seq, ticket].into_iter().filter(|width| *width > 0).map(|width| width + 1).sum::<usize>();
+            let names = [seq, machine.width, ticket]
+                .into_iter()
+                .filter(|width| *width > 0)
+                .map(|width| width + 1)
+                .sum::<usize>();
             width.saturating_sub(names + when + 1 + 2 + happened)
         };
         let upon = widest(|line| line.target.as_deref().unwrap_or_default()).min(MOST);
@@ -90,7 +104,7 @@ impl RecordColumns {
         };
         let rest = room.saturating_sub(columns(who, tool));
         let tool = NameColumn::within(lines.iter().copied().map(tool_of), tool);
-        Self { seq, when, happened, ticket, who, tool, rest }
+        Self { seq, machine, when, happened, ticket, who, tool, rest }
     }
 
     /// Whether no cell of these records is cut.
@@ -108,11 +122,14 @@ impl RecordColumns {
     }
 
     pub fn heading(&self) -> Row {
-        self.columns().row(["SEQ", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(quiet))
+        let seq = if self.machine.width > 0 { PLACE } else { "SEQ" };
+        self.columns().row([seq, "MACHINE", "TIME", "", VERDICT, "TICKET", "WHO", "TOOL", "TARGET"].map(quiet))
     }
 
     fn columns(&self) -> Columns {
-        let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.when, "");
+        let columns = Columns::default().right(0, self.seq, "").left(usize::from(self.seq > 0), self.machine.width, "");
+        let is_first = self.seq == 0 && self.machine.width == 0;
+        let columns = columns.left(usize::from(!is_first), self.when, "");
         let columns = columns.left(1, 2, "").left(0, self.happened, "").left(1, self.ticket.width, "");
         columns.left(1, self.who, "").left(1, self.tool.width, "").rest(1)
     }
@@ -135,6 +152,7 @@ impl RecordColumns {
         }
         self.columns().row([
             quiet(line.seq.to_string()),
+            self.machine.cell(Tone::Ours, line.machine.as_deref().unwrap_or_default()),
             quiet(when),
             badge(line.badge),
             happened(line),

@@ -20,7 +20,7 @@ fn verify<'a>(rows: impl IntoIterator<Item = Row<'a>>) -> Result<Head, Break> {
 }
 
 fn rows(records: &[Record]) -> impl Iterator<Item = Row<'_>> {
-    records.iter().map(|r| Row { seq: r.seq, writer: &r.writer, body: &r.body, link: &r.link })
+    records.iter().map(|r| Row { seq: r.seq, writer: &r.writer, body: &r.body, link: &r.link, origin: None })
 }
 
 fn sealed(bodies: &[Vec<u8>]) -> Vec<Record> {

@@ -307,7 +307,7 @@ fn a_record_names_a_grant_with_its_call_because_each_session_counts_its_own() {
     log(&mut desk, records());
     desk.press(Key::Enter);
     let line = Line { rule: Some("grant:1".into()), ..records()[0].clone() };
-    let record = Record { seq: 400, link: None, body: body() };
+    let record = Record { seq: 400, link: None, body: body(), origin: None };
     let seq = line.seq;
     let opened = Opened { explained: None, line, record, newest: 400, link: Ok(()), beside: Vec::new() };
     desk.send(Msg::Found(Finding::Record(seq, Some(Box::new(opened)))));

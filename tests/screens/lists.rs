@@ -98,7 +98,7 @@ fn an_answer_tells_at_once_why_its_call_ran() {
     desk.keys("j");
     desk.press(Key::Enter);
     let (line, beside) = (records()[1].clone(), vec![records()[6].clone(), records()[3].clone()]);
-    let record = Record { seq: 399, link: None, body: body() };
+    let record = Record { seq: 399, link: None, body: body(), origin: None };
     let opened = Opened { explained: None, line, record, newest: 400, link: Ok(()), beside };
     desk.send(Msg::Found(Finding::Record(399, Some(Box::new(opened)))));
     desk.line("approved by rule scratch");

@@ -127,6 +127,7 @@ pub(super) fn row_of<'a>(row: &'a rusqlite::Row<'_>) -> rusqlite::Result<Row<'a>
         writer: bytes(row.get_ref(1)?),
         body: bytes(row.get_ref(2)?),
         link: bytes(row.get_ref(3)?),
+        origin: None,
     })
 }
 

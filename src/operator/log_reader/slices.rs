@@ -122,7 +122,7 @@ impl Searching {
         let missing = self.wanted.most.saturating_sub(self.found);
         let (search, rows, questions) = (&self.wanted.search, self.wanted.rows, &mut self.questions);
         let walked = self.walk.step(reader, index, &mut |row| {
-            if search.takes(row.body) {
+            if search.takes_row(&row) {
                 let record = Record::new(&row);
                 let line = Line::of(&record);
                 if rows == LogRows::Records || line.is_row() && questions.want(reader, index, search, &record) {

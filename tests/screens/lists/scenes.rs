@@ -246,7 +246,7 @@ pub fn open_record(desk: &mut Desk, link: Result<(), Break>) {
     let opened = Opened {
         explained: Some(Explained { ruling, near: vec![near], certain: Certain::Perhaps }),
         line: records()[2].clone(),
-        record: Record { seq: 398, link: Some(Digest::of(b"link")), body: body() },
+        record: Record { seq: 398, link: Some(Digest::of(b"link")), body: body(), origin: None },
         newest: 400,
         link,
         beside: vec![records()[6].clone()],
