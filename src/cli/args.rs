@@ -79,6 +79,12 @@ Examples:
         /// Read this database, as given to `wrap --audit-db`
         #[arg(long = "audit-db", global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
         db: Option<PathBuf>,
+        /// Read the logs of all machines on a desk: this one, or `url` under [desk] in config.toml; a search also has machine:NAME
+        #[arg(
+            id = "log_desk", long = "desk", global = true, value_name = "URL", num_args = 0..=1, default_missing_value = "",
+            conflicts_with = "db", hide = true
+        )]
+        desk: Option<String>,
         #[command(subcommand)]
         command: Option<LogCommand>,
     },

@@ -16,10 +16,10 @@ use std::process::ExitCode;
 
 use crate::audit::recording::{Recording, RecordingError};
 use crate::audit::retention::{self, Plan, RetentionError, Wanted};
-use crate::audit::{Entry, Field, Kind, Reader, Record, moment::Since, query, verified};
+use crate::audit::{Entry, Field, Kind, Reader, Record, moment::Since, query, store::Unlinked, verified};
 use crate::cli::console;
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::log::named::RecordsWanted;
+use crate::cli::log::named::{LogPlace, RecordsWanted};
 use crate::cli::log::print::{table, timeline, whole};
 use crate::cli::look::{Here, JsonForm, Look, LookOptions, json_rows, visible};
 use crate::home::signers::{change, changes_need, proof};
@@ -84,9 +84,12 @@ const CHECKED: u64 = 1000;
 
 #[derive(Clone, Debug, clap::Args)]
 pub struct ShowOptions {
-    /// SEQ of `log list`, the number of a record; or the ticket of a call (filesystem-12)
+    /// SEQ of `log list`, the number of a record (on the desk PLACE); or the ticket of a call (filesystem-12)
     #[arg(value_name = "SEQ|TICKET")]
     pub what: String,
+    /// The ticket of this machine, on the desk [default: the newest]
+    #[arg(long, value_name = "NAME", hide = true)]
+    pub machine: Option<String>,
     /// The ticket in this session (the first characters of its name are enough) [default: the newest]
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
@@ -112,32 +115,39 @@ impl LogCommand {
     }
 }
 
-/// Runs one command on the log at `db`; `key` hides secrets in what it records.
-pub fn run(command: &LogCommand, db: &Path, places: &Places, look: Look<'_>, out: &mut dyn Write) -> Exit {
+/// Runs one command on a log.
+pub fn run<'l>(
+    command: &LogCommand,
+    log: impl Into<LogPlace<'l>>,
+    places: &Places,
+    look: Look<'_>,
+    out: &mut dyn Write,
+) -> Exit {
+    let log = log.into();
     match command {
-        LogCommand::List(options) => list(options, db, look, out),
-        LogCommand::Show(options) => show(options, db, look, out),
-        LogCommand::Verify(options) => verify::verify(options, db, look, out),
+        LogCommand::List(options) => list(options, log, look, out),
+        LogCommand::Show(options) => show(options, log, look, out),
+        LogCommand::Verify(options) => verify::verify(options, log.here()?, look, out),
         LogCommand::Export(options) => match options.evidence()? {
-            Some(to) => export::evidence(&options.of.search.join(" "), to, db, out),
-            None => export::run(options, db, look.utc(options.of.utc).clock, out),
+            Some(to) => export::evidence(&options.of.search.join(" "), to, log.here()?, out),
+            None => export::run(options, log, look.utc(options.of.utc).clock, out),
         },
-        LogCommand::Stats(options) => stats::run(options, db, look.utc(options.of.utc), out),
-        LogCommand::Follow(options) => follow::run(options, db, look.clock, out),
-        LogCommand::Prune(options) => prune(options, (db, places), look, out),
-        LogCommand::Acknowledge(options) => acknowledge(options, (db, &places.redaction_key()), look, out),
+        LogCommand::Stats(options) => stats::run(options, log, look.utc(options.of.utc), out),
+        LogCommand::Follow(options) => follow::run(options, log, look.clock, out),
+        LogCommand::Prune(options) => prune(options, (log.here()?, places), look, out),
+        LogCommand::Acknowledge(options) => acknowledge(options, (log.here()?, &places.redaction_key()), look, out),
     }
 }
 
-fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
+fn list(options: &ListOptions, place: LogPlace<'_>, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.of.utc).wide(options.look.wide);
     let search = options.of.search(look.clock)?;
     // A search for a kind of record lists records.
     let records = options.records || options.json || options.jsonl || search.asks_for(Field::Kind);
-    let reader = named::open(db)?;
+    let reader = named::open(place)?;
     let found = match &reader {
         Some(reader) => {
-            let index = if search.is_empty() { None } else { named::index(db, reader)? };
+            let index = if search.is_empty() { None } else { named::index(place, reader)? };
             let last = if records { query::last } else { query::last_calls };
             last(reader, index.as_ref(), &search, options.limit.unwrap_or(LIMIT))?
         }
@@ -153,7 +163,7 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
     } else if options.jsonl {
         json_rows(found.iter().map(Record::json), JsonForm::Lines, out)?;
     } else if reader.is_none() {
-        named::no_log(db, look, out)?;
+        named::no_log(place, look, out)?;
     } else if found.is_empty() {
         writeln!(out, "No matches.")?;
     } else {
@@ -166,7 +176,8 @@ fn list(options: &ListOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -
         }
         if let Some(reader) = &reader {
             let newest = reader.newest()?;
-            warn_of_changes(reader, numbers(&found).chain(newest.saturating_sub(CHECKED) + 1..=newest), look, out)?;
+            let checked = if let LogPlace::File(_) = place { CHECKED } else { 0 };
+            warn_of_changes(reader, numbers(&found).chain(newest.saturating_sub(checked) + 1..=newest), look, out)?;
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -214,14 +225,13 @@ fn warn_of_changes(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     const MOST: usize = 3;
-    let mut changed = Vec::new();
-    for number in numbers.collect::<BTreeSet<u64>>() {
-        if let Err(why) = reader.follows(number)? {
-            changed.push(format!("▲ {why}"));
-        }
-    }
-    for why in changed.iter().take(MOST) {
-        look.print(&Row::of(Tone::Danger, why), out)?;
+    let changed = reader.unlinked(&mut numbers.collect::<BTreeSet<u64>>().into_iter())?;
+    for Unlinked { machine, why, .. } in changed.iter().take(MOST) {
+        let row = match machine {
+            Some(machine) => Row::of(Tone::Danger, "▲ ").and_foreign(Tone::Danger, machine).and(Tone::Danger, ": "),
+            None => Row::of(Tone::Danger, "▲ "),
+        };
+        look.print(&row.and(Tone::Danger, why.to_string()), out)?;
     }
     if !changed.is_empty() {
         let more = changed.len().saturating_sub(MOST);
@@ -232,21 +242,23 @@ fn warn_of_changes(
     Ok(())
 }
 
-fn show(options: &ShowOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
+fn show(options: &ShowOptions, place: LogPlace<'_>, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let look = look.utc(options.utc).wide(options.look.wide);
-    let named::Named { reader, found, call, others } = named::named(&options.what, options.session.as_deref(), db)?;
+    let of = (options.machine.as_deref(), options.session.as_deref());
+    let named::Named { reader, found, call, others } = named::named(&options.what, of, place)?;
     if options.json {
         return done(json_rows(found.iter().map(Record::json), JsonForm::Array, out));
     }
     warn_of_changes(&reader, numbers(if call.is_empty() { &found } else { &call }), look, out)?;
     timeline(&call, look, out)?;
-    in_force::say(&reader, db, &call, look, out)?;
+    in_force::say(&reader, place, &call, look, out)?;
     whole(&found, out)?;
     if !others.is_empty() {
         writeln!(out, "{} is also a call of other sessions:", visible(&options.what))?;
         for other in &others {
             let (session, since) = (visible(&other.session), visible(&other.since));
-            writeln!(out, "  {since}  --session {session}")?;
+            let machine = other.machine.as_ref().map(|machine| format!("  --machine {}", visible(machine)));
+            writeln!(out, "  {since}{}  --session {session}", machine.unwrap_or_default())?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -27,9 +27,10 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
 
 use crate::cli::args::{Cli, Command, Output, SignersCommand, ToolsCommand, ToolsSearchOptions};
+use crate::cli::desk::DeskUrl;
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::lattice::LatticeCommand;
-use crate::cli::log::LogCommand;
+use crate::cli::log::{LogCommand, named::LogPlace};
 use crate::cli::look::{First, Here, Look, paged, visible};
 use crate::cli::prose::Prose;
 use crate::cli::rules::options::RulesCommand;
@@ -146,7 +147,7 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
     match command {
         Command::Wrap(options) => wrap::run(&options, &places?),
         Command::Demo => demo::run(places?.root(), now(), out),
-        Command::Log { db, command } => review(command, db, &places?, out),
+        Command::Log { db, desk, command } => review(command, (db, desk), &places?, out),
         Command::Rules { file, db, command } => {
             let places = places?;
             let command = command.unwrap_or(RulesCommand::List(rules::options::ListOptions::default()));
@@ -181,10 +182,17 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
     }
 }
 
-fn review(command: Option<LogCommand>, named: Option<PathBuf>, places: &Places, out: &mut dyn Write) -> Exit {
+fn review(
+    command: Option<LogCommand>,
+    (db, desk): (Option<PathBuf>, Option<String>),
+    places: &Places,
+    out: &mut dyn Write,
+) -> Exit {
     let command = command.unwrap_or_else(|| LogCommand::List(log::ListOptions::default()));
-    let db = named.unwrap_or_else(|| places.audit_db());
-    let run = |out: &mut dyn Write| log::run(&command, &db, places, Look::here(Here { places, now: now() }), out);
+    let db = db.unwrap_or_else(|| places.audit_db());
+    let target = desk.map(|url| desk::target(&DeskUrl::of(&url), places)).transpose()?;
+    let place = target.as_ref().map_or(LogPlace::File(&db), LogPlace::Desk);
+    let run = |out: &mut dyn Write| log::run(&command, place, places, Look::here(Here { places, now: now() }), out);
     match command.look() {
         Some(look) => {
             let first = if matches!(command, LogCommand::List(_)) { First::Newest } else { First::Top };

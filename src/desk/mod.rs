@@ -4,6 +4,7 @@
 pub mod columns;
 pub mod engine;
 pub mod init;
+pub mod log;
 pub mod operator;
 pub mod run;
 mod tls;

@@ -5,11 +5,15 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
 use mcp_approve::audit::chain::{Head, body_digest};
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::audit::redact::Redactor;
 use mcp_approve::audit::store::{ReadOrder, Reader, Store};
 use mcp_approve::behavior::taxonomy::Badge;
+use mcp_approve::cli::log::named::LogPlace;
+use mcp_approve::cli::log::{self, LogCommand};
+use mcp_approve::cli::look::Look;
 use mcp_approve::desk::engine::Target;
 use mcp_approve::desk::run::{self, Site};
 use mcp_approve::home::config::DeskPlace;
@@ -205,6 +209,156 @@ fn a_body_that_is_no_text_is_kept_as_its_bytes() {
     let rows = postgres.rows("eve", raw);
     assert_eq!(rows[1], "4||fffe");
     assert!(rows[0].starts_with("3||7b22") && rows.len() == 2, "{rows:?}");
+}
+
+#[derive(Parser)]
+struct Line {
+    #[command(subcommand)]
+    command: LogCommand,
+}
+
+/// What a command says of a log, and how it ends.
+fn says(line: &str, log: LogPlace<'_>) -> (String, String) {
+    let line = Line::try_parse_from(line.split(' ')).expect("a command");
+    let (mut out, home) = (Vec::new(), tempfile::tempdir().expect("a folder"));
+    let places = Places::under(home.path()).expect("places");
+    let end = log::run(&line.command, log, &places, Look::plain(NOON + 3_600_000), &mut out);
+    (String::from_utf8(out).expect("a text"), format!("{:?}", end.map_err(|error| error.to_string())))
+}
+
+fn on_desk(line: &str, postgres: &Postgres) -> String {
+    says(line, LogPlace::Desk(&target(postgres, "eve"))).0
+}
+
+#[test]
+fn a_search_finds_on_the_desk_what_it_finds_on_the_machine() {
+    let Some(postgres) = desk() else { return };
+    let mut ada = Machine::new("ada");
+    ada.calls(1..=1400);
+    let ended = Entry::new(NOON + 1_800_000, Kind::ServerEnd, &"git#2".into(), &"S2".into()).with("status", 0);
+    record(&ada.log(), [ended]);
+    smuggle(&ada.log(), b"{\"time\":\"2026-11-21T10:00:00.000Z\",\"kind\":\"fault\0\"}");
+    smuggle(&ada.log(), b"not a body of ours");
+    ada.calls(1401..=1500);
+    ada.runs(&postgres);
+    let newest = ada.has().len();
+    until("all records", || postgres.rows("eve", "SELECT count(*) FROM mcp_approve.record") == [newest.to_string()]);
+    ada.stops();
+    let log = ada.log();
+    let without = |json: &str| {
+        let mut value: serde_json::Value = serde_json::from_str(json).expect(json);
+        let record = value.as_object_mut().expect("a record");
+        assert_eq!(record.shift_remove("machine").is_some(), record.shift_remove("place").is_some());
+        value.to_string()
+    };
+    for search in [
+        "",
+        "verdict:deny",
+        "-verdict:deny",
+        "tool:read",
+        "tool:=read_file",
+        "tool:=READ_FILE",
+        "tool:Öffnen",
+        "tool:*_file",
+        "-tool:write",
+        "server:git",
+        "server:FILES verdict:approve",
+        "kind:server-end",
+        "ticket:=files-17",
+        "ticket:files-14",
+        "session:=s1 tool:write",
+        "session:s2",
+        "by:operator",
+        "badge:pure",
+        "badge:mutates ruling:ask",
+        "/tmp/471",
+        "/TMP/47",
+        "öffnen",
+        "-öffnen",
+        "target:/tmp/59",
+        "since:2026-11-21T10:00:01.000Z",
+        "until:2026-11-21T10:00:00.100Z",
+        "since:2026-11-21T10:00:00.300Z until:2026-11-21T10:00:00.500Z tool:read",
+        "rule:none",
+        "tool:nothing",
+        "not a body",
+        "operator:ada",
+        "kind:decision kind:server-end",
+        "-session:=s1",
+        "\"not a\"",
+    ] {
+        for limit in ["7", "10000"] {
+            let line = format!("log list --limit {limit} --jsonl -- {search}");
+            let line = line.trim_end();
+            let here = says(line, LogPlace::File(&log)).0;
+            let there = on_desk(line, &postgres);
+            let there: Vec<String> = there.lines().map(without).collect();
+            let here: Vec<String> = here.lines().map(without).collect();
+            assert_eq!(here.len(), there.len(), "{line}");
+            assert_eq!(here, there, "{line}");
+        }
+        for command in ["log stats --json", "log follow --once", "log export --format csv"] {
+            let line = format!("{command} -- {search}");
+            let (here, there) = (says(line.trim_end(), LogPlace::File(&log)).0, on_desk(line.trim_end(), &postgres));
+            let there = match command {
+                "log follow --once" => there.lines().map(without).collect::<Vec<_>>().join("\n"),
+                "log export --format csv" => there.replace("\nada,", "\n").replacen("machine,", "", 1),
+                _ => there,
+            };
+            let here = match command {
+                "log follow --once" => here.lines().map(without).collect::<Vec<_>>().join("\n"),
+                _ => here,
+            };
+            assert_eq!(here, there, "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_desk_knows_whose_record_it_is() {
+    let Some(postgres) = desk() else { return };
+    let [mut ada, mut bob] = [Machine::new("ada"), Machine::new("bob")];
+    ada.calls(1..=3);
+    ada.runs(&postgres);
+    ada.is_sent(&postgres);
+    bob.calls(2..=4);
+    bob.runs(&postgres);
+    bob.is_sent(&postgres);
+    let tickets = |search: &str| {
+        let found = on_desk(&format!("log list --jsonl -- {search}"), &postgres);
+        let of = |line: &str| {
+            let record: serde_json::Value = serde_json::from_str(line).expect(line);
+            format!(
+                "{} {} {}",
+                record["machine"].as_str().expect("a machine"),
+                record["seq"],
+                record["ticket"].as_str().expect("a ticket")
+            )
+        };
+        found.lines().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(tickets("machine:ada"), ["ada 1 files-1", "ada 2 files-2", "ada 3 files-3"]);
+    assert_eq!(tickets("machine:=BOB tool:write"), ["bob 2 files-3"]);
+    assert_eq!(tickets("-machine:a*"), ["bob 1 files-2", "bob 2 files-3", "bob 3 files-4"]);
+    assert_eq!(tickets("ticket:=files-2"), ["ada 2 files-2", "bob 1 files-2"]);
+    // Two machines' calls of one ticket and session are two calls.
+    insta::assert_snapshot!(on_desk("log list", &postgres), @r"
+    PLACE MACHINE TIME       VERDICT  WHO      TOOL          TARGET
+        1 ada     10:00:00 ○ approved policy   read_file     /tmp/1
+        2 ada     10:00:00 ● approved operator Ordner_öffnen /tmp/2
+        3 ada     10:00:00 ● denied   operator write_file    /tmp/3
+        4 bob     10:00:00 ● approved operator Ordner_öffnen /tmp/2
+        5 bob     10:00:00 ● denied   operator write_file    /tmp/3
+        6 bob     10:00:00 ○ approved policy   read_file     /tmp/4
+    ");
+    let show = on_desk("log show files-3", &postgres);
+    assert!(show.contains("record 5 (2 of bob)") && show.contains("--machine ada  --session s1"), "{show}");
+    let show = on_desk("log show files-3 --machine ada", &postgres);
+    assert!(show.contains("record 3 (3 of ada)") && !show.contains("bob"), "{show}");
+    let show = on_desk("log show 4", &postgres);
+    assert!(show.contains("record 4 (1 of bob)"), "{show}");
+    // In its own log a machine has no name.
+    assert_eq!(says("log list machine:ada", LogPlace::File(&ada.log())).0, "No matches.\n");
 }
 
 /// `RECORDS=200000 cargo test --test whole many::log::load -- --ignored --nocapture`: how many records arrive in a second.

@@ -8,19 +8,21 @@ use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::ValueHint;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use crate::audit::fields::{TEXTS, Why};
+use crate::audit::index::Walk;
 use crate::audit::kept_texts::{self, State};
 use crate::audit::{
     Clock, Fields, Kind, Outcome, ReadOrder, Record, VerdictWord, chain::Row, chain::body_digest, query,
-    redact::push_string, removed::Removed, store::noted, verified,
+    redact::push_string, removed::Removed, store::noted, store::noted::Noted, verified,
 };
 use crate::cli::error::{Error, Exit, done};
-use crate::cli::log::named::{self, RecordsWanted};
+use crate::cli::log::named::{self, LogPlace, RecordsWanted};
 use crate::cli::log::{signatures::kept, verify};
 use crate::cli::look::{pretty, shown, versioned, visible, visible_json};
 use crate::signing::sshsig::rearmored;
@@ -70,29 +72,45 @@ impl ExportOptions {
 }
 
 /// Verifies the whole log meanwhile: where it does not hold, the error comes after all is written.
-pub(super) fn run(options: &ExportOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
+pub(super) fn run(options: &ExportOptions, place: LogPlace<'_>, clock: Clock, out: &mut dyn Write) -> Exit {
     if options.verifier {
         return done(out.write_all(VERIFIER.as_bytes()));
     }
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.
-    let noted = noted::read(db);
-    let reader = named::open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
+    let noted = if let LogPlace::File(db) = place { noted::read(db) } else { Noted::Nothing };
+    let reader = place.open_there()?;
     if options.format == Format::Csv {
-        writeln!(out, "seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
+        let machine = if let LogPlace::Desk(_) = place { "machine," } else { "" };
+        writeln!(out, "{machine}seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
     }
     let mut written = Ok(());
-    let verified = query::each(&reader, &search, &mut |row| {
+    let mut write = |row: Row<'_>| {
         written = match options.format {
             Format::Jsonl => writeln!(out, "{}", jsonl(&row)),
             Format::Csv | Format::Evidence => writeln!(out, "{}", csv(&row)),
         };
         if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })?;
+    };
+    let verified = match place {
+        LogPlace::File(_) => Some(query::each(&reader, &search, &mut write)?),
+        // There the logs of all machines are one after the other: `log verify` checks each.
+        LogPlace::Desk(_) => {
+            let walk = Walk::new(search.clone(), ReadOrder::OldestFirst, 1);
+            walk.to_the_end(&reader, None, &mut |row| match search.takes_row(&row) {
+                true => write(row),
+                false => ControlFlow::Continue(()),
+            })?;
+            None
+        }
+    };
     written?;
     // The whole export is written before an error on stderr.
     out.flush()?;
-    verify::vouch("what was exported", &verified, &noted, &reader)
+    match verified {
+        Some(verified) => verify::vouch("what was exported", &verified, &noted, &reader),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// The row of `log list --jsonl`, then what its link is made of: the body as a text, because every byte of it counts.
@@ -123,7 +141,8 @@ fn csv(row: &Row<'_>) -> String {
         }
     };
     let proof = [hex(row.writer), hex(row.link)];
-    let cells = [row.seq.to_string()].into_iter().chain(texts).chain(rest).chain(proof);
+    let seq = row.origin.map_or(row.seq, |origin| origin.seq).to_string();
+    let cells = row.machine().map(visible).into_iter().chain([seq]).chain(texts).chain(rest).chain(proof);
     cells.map(|cell| quoted(&cell)).collect::<Vec<_>>().join(",")
 }
 
@@ -147,7 +166,7 @@ type Files = BTreeMap<String, Vec<u8>>;
 pub(super) fn evidence(what: &str, to: &Path, db: &Path, out: &mut dyn Write) -> Exit {
     // Before the log is opened, which may grow meanwhile.
     let noted = noted::read(db);
-    let named::Named { reader, call, .. } = named::named(what, None, db)?;
+    let named::Named { reader, call, .. } = named::named(what, (None, None), db)?;
     let is_decision = |record: &&Record| record.fields().is_some_and(|of| of.kind() == Some(Kind::Decision));
     let Some(decision) = call.iter().rev().find(is_decision) else {
         let what = format!("{} names no call that was decided", visible(what));

@@ -3,20 +3,22 @@
 //! Sources: OTLP JSON lines (opentelemetry.io, "OTLP File Exporter"), MCP's attributes (semantic-conventions-genai, in development);
 //! OCSF 1.3.0, class API Activity (6003) with the profile `security_control`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use crate::audit::chain::Row;
 use crate::audit::{Clock, Fields, Kind, Outcome, ReadOrder, Reader, Record, VerdictWord};
 use crate::behavior::Action;
 use crate::cli::error::{Error, Exit};
-use crate::cli::log::named::RecordsWanted;
+use crate::cli::log::named::{LogPlace, RecordsWanted};
 use crate::cli::look::versioned;
+use crate::desk::engine::{Program, Target};
+use crate::desk::log::Central;
 use crate::home::user;
 
 #[derive(Clone, Debug, clap::Args)]
@@ -44,9 +46,19 @@ pub enum Format {
 
 const EVERY: Duration = Duration::from_millis(500);
 
-pub(super) fn run(options: &FollowOptions, db: &Path, clock: Clock, out: &mut dyn Write) -> Exit {
+pub(super) fn run(options: &FollowOptions, place: LogPlace<'_>, clock: Clock, out: &mut dyn Write) -> Exit {
     let search = options.of.search(clock)?;
-    let machine = user::machine();
+    let here = user::machine();
+    let mut write = |row: &Row<'_>, out: &mut dyn Write| {
+        let record = Record::new(row);
+        let line = Some(row).filter(|row| search.takes_row(row));
+        let line = line.and_then(|_| line_of(options.format, &record, record.machine().unwrap_or(&here)));
+        line.map_or(Ok(()), |line| writeln!(out, "{line}"))
+    };
+    let db = match place {
+        LogPlace::File(db) => db,
+        LogPlace::Desk(target) => return on_desk(options, target, &mut write, out),
+    };
     let mut next = options.from.or(options.once.then_some(1));
     loop {
         if let Some(reader) = Reader::open(db)? {
@@ -57,12 +69,7 @@ pub(super) fn run(options: &FollowOptions, db: &Path, clock: Clock, out: &mut dy
             next = Some(from);
             reader.each_from(ReadOrder::OldestFirst, from, u64::MAX, &mut |row| {
                 next = u64::try_from(row.seq).ok().map(|seq| seq + 1);
-                let record = Record::new(&row);
-                if search.takes(row.body)
-                    && let Some(line) = line(options.format, &record, &machine)
-                {
-                    written = writeln!(out, "{line}");
-                }
+                written = write(&row, out);
                 if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
             written?;
@@ -77,8 +84,43 @@ pub(super) fn run(options: &FollowOptions, db: &Path, clock: Clock, out: &mut dy
     }
 }
 
+/// Follows the logs of all machines: each from where it was read last, because of several what arrives later can be seen first.
+fn on_desk(
+    options: &FollowOptions,
+    target: &Target,
+    write: &mut dyn FnMut(&Row<'_>, &mut dyn Write) -> io::Result<()>,
+    out: &mut dyn Write,
+) -> Exit {
+    let from = options.from.or(options.once.then_some(1)).map(|from| i64::try_from(from).unwrap_or(i64::MAX));
+    let mut desk = Central::open(target, Program::Command)?;
+    let mut last = match from {
+        Some(from) => desk.machines()?.into_iter().map(|machine| (machine, from.saturating_sub(1))).collect(),
+        None => desk.ends()?,
+    };
+    loop {
+        let mut written = Ok(());
+        let read = desk.arrived(&mut last, &mut |row| {
+            written = write(&row, out);
+            if written.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        written?;
+        out.flush()?;
+        if options.once {
+            return Ok(read.map(|()| ExitCode::SUCCESS)?);
+        }
+        sleep(EVERY);
+        // The connection may be broken, and come back.
+        if read.is_err() {
+            match Central::open(target, Program::Command) {
+                Ok(again) => desk = again,
+                Err(_) => sleep(EVERY),
+            }
+        }
+    }
+}
+
 /// A record in this format; `None` where the format has no place for it.
-fn line(format: Format, record: &Record, machine: &str) -> Option<String> {
+fn line_of(format: Format, record: &Record, machine: &str) -> Option<String> {
     match format {
         Format::Jsonl => Some(versioned(&record.json())),
         Format::OtlpJson => Some(otlp(record, machine).to_string()),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,7 +10,7 @@ use crate::audit::agreed::{self, Said, Says};
 use crate::audit::kept_texts::{self, Kept, State};
 use crate::audit::{By, Field, Fields, Kind, Reader, Record, Search, index::Index, query};
 use crate::cli::error::Error;
-use crate::cli::log::{named, print::indented_line};
+use crate::cli::log::{named, named::LogPlace, print::indented_line};
 use crate::cli::look::{Look, pretty, visible};
 use crate::policy::{Glob, edit};
 use crate::text::time;
@@ -19,14 +18,14 @@ use crate::wire::Digest;
 
 pub(super) fn say(
     reader: &Reader,
-    db: &Path,
+    place: LogPlace<'_>,
     call: &[Record],
     look: Look<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let is_decided = |fields: &Fields<'_>| matches!(fields.kind(), Some(Kind::Decision | Kind::DecisionAsked));
     let Some(decided) = call.iter().rev().filter_map(Record::fields).find(is_decided) else { return Ok(()) };
-    let index = named::index(db, reader)?;
+    let index = named::index(place, reader)?;
     let named: BTreeSet<Digest> = call.iter().flat_map(|record| kept_texts::named(record.body.as_bytes())).collect();
     let kept = query::texts(reader, index.as_ref(), &named)?;
     // A grant is no rule: it has records of its own.
@@ -54,6 +53,7 @@ fn author(
 ) -> Result<(), Error> {
     let before = decided.millis().map(|at| at + 1);
     let search = Search::default().with(Field::Kind, Some(Kind::Policy.word())).before(before);
+    let search = search.with(Field::Machine, decided.machine);
     let search = search.with_part(Field::Rule, Glob::new(rule).ok().as_ref());
     let made = query::last(reader, index, &search, usize::MAX)?;
     let is_of = |fields: &Fields<'_>| fields.rule.as_deref().is_some_and(|of| of.split(", ").any(|one| one == rule));
@@ -146,6 +146,8 @@ fn agreements(
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     let search = Search::default().with(Field::Kind, Some(Kind::Agreed.word())).before(decided.millis());
+    // What another machine agreed to is nothing to this one.
+    let search = search.with(Field::Machine, decided.machine);
     let mut in_force: BTreeMap<Digest, (Said, String)> = BTreeMap::new();
     for record in query::last(reader, index, &search, usize::MAX)? {
         let Some((fields, said)) = record.fields().zip(agreed::read(&record.body)) else { continue };

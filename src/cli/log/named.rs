@@ -2,7 +2,7 @@
 //! what is asked most; and the progress of long work, on a terminal's stderr.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::audit::store::noted::{self, Noted};
@@ -12,17 +12,66 @@ use crate::audit::{
 };
 use crate::cli::error::Error;
 use crate::cli::look::{Look, visible};
+use crate::desk::{
+    self,
+    engine::{Program, Target},
+};
 use crate::policy::Glob;
 use crate::wire::words::UnknownWord;
 
-pub(in crate::cli) fn open(db: &Path) -> Result<Option<Reader>, Error> {
-    match Reader::open(db)? {
-        None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
-        reader => Ok(reader),
+/// Where the log is that a command reads.
+#[derive(Clone, Copy, Debug)]
+pub enum LogPlace<'p> {
+    /// This machine's.
+    File(&'p Path),
+    /// Those of all machines.
+    Desk(&'p Target),
+}
+
+impl<'p> From<&'p Path> for LogPlace<'p> {
+    fn from(path: &'p Path) -> Self {
+        Self::File(path)
     }
 }
 
-pub(super) fn no_log(db: &Path, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+impl<'p> From<&'p PathBuf> for LogPlace<'p> {
+    fn from(path: &'p PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+impl<'p> LogPlace<'p> {
+    /// Opens the log, which must be there.
+    pub(super) fn open_there(self) -> Result<Reader, Error> {
+        match self {
+            Self::File(db) => open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf())),
+            Self::Desk(target) => Ok(desk::log::open(target, Program::Command)?),
+        }
+    }
+
+    /// The log of this machine, for what is done on a machine alone.
+    pub(super) fn here(self) -> Result<&'p Path, Error> {
+        match self {
+            Self::File(db) => Ok(db),
+            Self::Desk(_) => {
+                Err(Error::wrong("this is done on each machine, not on the desk", "run it there, without --desk"))
+            }
+        }
+    }
+}
+
+pub(in crate::cli) fn open<'p>(place: impl Into<LogPlace<'p>>) -> Result<Option<Reader>, Error> {
+    match place.into() {
+        LogPlace::File(db) => match Reader::open(db)? {
+            None if noted::read(db) != Noted::Nothing => Err(Error::LogGone(db.to_path_buf())),
+            reader => Ok(reader),
+        },
+        place @ LogPlace::Desk(_) => place.open_there().map(Some),
+    }
+}
+
+pub(super) fn no_log(place: LogPlace<'_>, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let LogPlace::File(db) = place else { return Ok(()) };
     let missing = Error::NoLog(db.to_path_buf());
     writeln!(out, "{missing}: {}", look.hint(&missing.hint().unwrap_or_default()))
 }
@@ -37,20 +86,36 @@ pub(in crate::cli) struct Named {
     pub(super) others: Vec<query::OfSession>,
 }
 
-/// Looks up what was named; of several runs that gave out a ticket, in the newest, or in this session.
-pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Result<Named, Error> {
-    let reader = open(db)?.ok_or_else(|| Error::NoLog(db.to_path_buf()))?;
-    let of_ticket = |ticket: &str| query::of_ticket(&reader, index(db, &reader)?.as_ref(), ticket);
+/// Looks up what was named; of several runs that gave out a ticket, in the newest, or in this session, on this machine.
+pub(in crate::cli) fn named<'p>(
+    what: &str,
+    (machine, session): (Option<&str>, Option<&str>),
+    place: impl Into<LogPlace<'p>>,
+) -> Result<Named, Error> {
+    let place = place.into();
+    let reader = place.open_there()?;
+    let of_ticket = |ticket: &str, machine: Option<&str>| {
+        let mut found = query::of_ticket(&reader, index(place, &reader)?.as_ref(), ticket)?;
+        found.retain(|record| machine.is_none() || record.machine() == machine);
+        Ok::<_, StoreError>(found)
+    };
     let (found, call, others) = match what.parse() {
         Ok(seq) => {
             let found: Vec<Record> = query::at(&reader, seq)?.into_iter().collect();
-            let of = found.first().and_then(Record::fields).and_then(|of| Some((of.ticket?, of.session.into_owned())));
-            let call = of.map(|(ticket, session)| Ok::<_, StoreError>((of_ticket(&ticket)?, session))).transpose()?;
-            let call = call.map_or_else(Vec::new, |(all, session)| query::of_one_session(all, Some(&session)).0);
+            let of = |record: &Record| {
+                let fields = record.fields()?;
+                Some((fields.ticket?, fields.session.into_owned(), record.machine().map(str::to_owned)))
+            };
+            let call = match found.first().and_then(of) {
+                Some((ticket, session, machine)) => {
+                    query::of_one_session(of_ticket(&ticket, machine.as_deref())?, Some(&session)).0
+                }
+                None => Vec::new(),
+            };
             (found, call, Vec::new())
         }
         Err(_) => {
-            let (found, others) = query::of_one_session(of_ticket(what)?, session);
+            let (found, others) = query::of_one_session(of_ticket(what, machine)?, session);
             (found.clone(), found, others)
         }
     };
@@ -63,7 +128,9 @@ pub(in crate::cli) fn named(what: &str, session: Option<&str>, db: &Path) -> Res
 /// A wait too short to explain.
 const DELAY: Duration = Duration::from_millis(500);
 
-pub(in crate::cli) fn index(log: &Path, reader: &Reader) -> Result<Option<Index>, StoreError> {
+/// The index of the log; the desk has indexes of its own.
+pub(in crate::cli) fn index<'p>(place: impl Into<LogPlace<'p>>, reader: &Reader) -> Result<Option<Index>, StoreError> {
+    let LogPlace::File(log) = place.into() else { return Ok(None) };
     with_progress("indexing the log, for quick searches", reader.newest()?, |tell| Index::brought_on(log, reader, tell))
 }
 

@@ -123,7 +123,8 @@ pub(super) fn whole(records: &[Record], out: &mut dyn Write) -> io::Result<()> {
     }
     records.iter().zip(&all).try_for_each(|(record, entries)| {
         let own: Vec<_> = entries.iter().filter(|entry| !common.contains(entry)).collect();
-        part(&format!("record {}", record.seq), &own)
+        let origin = record.origin.as_ref().map(|of| format!(" ({} of {})", of.seq, visible(&of.machine)));
+        part(&format!("record {}{}", record.seq, origin.unwrap_or_default()), &own)
     })
 }
 

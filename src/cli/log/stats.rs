@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use crate::audit::tally::{Count, Exact, Tally};
 use crate::audit::{By, query, query::Detections, rfc3339};
 use crate::cli::error::Exit;
-use crate::cli::log::named::{self, RecordsWanted};
+use crate::cli::log::named::{self, LogPlace, RecordsWanted};
 use crate::cli::look::{Look, json_object, visible};
 use crate::text::row::{Row, Tone};
 use crate::text::{columns::cell, time};
@@ -34,12 +33,12 @@ const TITLES: [&str; 8] = ["SERVER", "TOOL", ">CALLS", ">APPROVED", ">DENIED", "
 /// The figures of one tool: server, tool, what became of its calls.
 type OfTool<'t> = (&'t str, &'t str, &'t Count);
 
-pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut dyn Write) -> Exit {
+pub(super) fn run(options: &StatsOptions, place: LogPlace<'_>, look: Look<'_>, out: &mut dyn Write) -> Exit {
     let search = options.of.search(look.clock)?;
-    let reader = named::open(db)?;
+    let reader = named::open(place)?;
     let (tally, found) = match &reader {
         Some(reader) => {
-            let index = named::index(db, reader)?;
+            let index = named::index(place, reader)?;
             let found = query::detections(reader, index.as_ref(), &search)?;
             (query::decisions(reader, index.as_ref(), &search)?, found)
         }
@@ -58,7 +57,7 @@ pub(super) fn run(options: &StatsOptions, db: &Path, look: Look<'_>, out: &mut d
     if options.json {
         json_object(object(&tally, &found, &approved, &tools), out)?;
     } else if reader.is_none() {
-        named::no_log(db, look, out)?;
+        named::no_log(place, look, out)?;
     } else if tally.all.calls() == 0 && tally.all.asked == 0 {
         let hint = look.hint("`mcp-approve log list` shows what else there is");
         writeln!(out, "No call of that kind was decided yet; {hint}.")?;

@@ -24,7 +24,7 @@ pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall
 
 /// The call of a record's number or of a ticket; of several runs that gave out the ticket, the newest.
 pub(super) fn one(what: &str, db: &Path) -> Result<PastCall, Error> {
-    let named = log::named::named(what, None, db)?;
+    let named = log::named::named(what, (None, None), db)?;
     let found = named.found.last().ok_or_else(|| Error::NotInLog(visible(what)))?;
     past::call_of(found, &named.call).ok_or_else(|| {
         Error::wrong(
