@@ -1,16 +1,21 @@
 //! `mcp-approve desk`: makes the desk of many machines, and serves this one to it.
 
+mod stop;
+
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 use crate::cli::error::{Error, Exit};
+use crate::cli::look::Here;
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{self, Group, NewRole};
 use crate::desk::run::{self, Site, Turn};
 use crate::home::config;
 use crate::home::places::Places;
+use crate::signing::standing::{ALL, REASON, StopWord};
 use crate::text::plain::visible;
 
 #[derive(Debug, Subcommand)]
@@ -27,6 +32,48 @@ Example:
     /// Serves this machine to the desk: what waits here, and the log
     #[command(after_help = "It runs until it is stopped; one for each user. Wrappers run as before without it.")]
     Run(DeskUrl),
+    /// Freezes all machines, or one: each call there is asked until it is lifted
+    #[command(
+        after_help = "It signs with your key, and each machine checks that by its own list of signers: the namespace is freeze@mcp-approve. Rules, grants and --observe let nothing pass meanwhile; a person may approve a single call, and calls that run already go on.
+
+Examples:
+  mcp-approve desk freeze --reason 'a leaked token'
+  mcp-approve desk freeze --machine mara@build7
+  mcp-approve desk freeze --lift"
+    )]
+    Freeze(FreezeOptions),
+    /// Signs each minute that machines can be reached, for those whose policy requires it
+    #[command(
+        after_help = "It runs until it is stopped, as an operator's role. Its key is a file that it uses by itself, so root's list of signers must allow it for namespaces=\"alive@mcp-approve\" and for nothing else."
+    )]
+    Alive(AliveOptions),
+}
+
+#[derive(Args, Debug)]
+pub struct FreezeOptions {
+    #[command(flatten)]
+    pub desk: DeskUrl,
+    /// One machine by its own name (`uname -n`), or one user of it as USER@MACHINE; without it, all
+    #[arg(long, value_name = "MACHINE", default_value = ALL, hide_default_value = true)]
+    pub machine: String,
+    /// Why; cards and records say it
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub reason: String,
+    /// End a stop of the same machines
+    #[arg(long)]
+    pub lift: bool,
+    /// List the stops in force and the last sign of life
+    #[arg(long, conflicts_with_all = ["lift", "machine", "reason"])]
+    pub status: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct AliveOptions {
+    #[command(flatten)]
+    pub desk: DeskUrl,
+    /// The public file of the key; without it, the first that may sign signs of life
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
@@ -85,11 +132,35 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     made.map_err(|cause| Error::failed("the network cannot be waited for", cause, "look at the limits of open files"))
 }
 
-pub fn run(command: &DeskCommand, places: &Places, out: &mut dyn Write) -> Exit {
+pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut dyn Write) -> Exit {
     match command {
         DeskCommand::Init(options) => init(&target(&options.desk, places)?, options, out),
         DeskCommand::Run(desk) => serve(&target(desk, places)?, places, out),
+        DeskCommand::Freeze(options) => freeze(options, Here { places, now: now() }, out),
+        DeskCommand::Alive(options) => {
+            let target = target(&options.desk, places)?;
+            match runtime()?.block_on(stop::alive(&target, options.key.as_deref(), (places, now), out)) {
+                Err(error) => Err(error),
+            }
+        }
     }
+}
+
+fn freeze(options: &FreezeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let FreezeOptions { desk, machine, reason, lift, status } = options;
+    if machine.is_empty() || machine.contains(char::is_whitespace) {
+        return Err(Error::wrong("no machine has such a name", "give it as `uname -n` says it there, or USER@MACHINE"));
+    }
+    if reason.chars().count() > REASON {
+        return Err(Error::wrong(format!("the reason is longer than {REASON} characters"), "say it in fewer words"));
+    }
+    let (target, runtime) = (target(desk, here.places)?, runtime()?);
+    let word = if *lift { StopWord::Lift } else { StopWord::Freeze };
+    match status {
+        true => runtime.block_on(stop::status(&target, here, out))?,
+        false => runtime.block_on(stop::freeze(&target, word, (machine, reason), here, out))?,
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn init(target: &Target, options: &InitOptions, out: &mut dyn Write) -> Exit {

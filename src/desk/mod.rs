@@ -7,6 +7,7 @@ pub mod init;
 pub mod log;
 pub mod operator;
 pub mod run;
+pub mod standing;
 mod tls;
 pub mod told;
 mod withheld;

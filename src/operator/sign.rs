@@ -148,6 +148,11 @@ pub fn change(change: ChangeTerms, time: i64, key: OwnKey) -> ToSign {
     ToSign { key, statement, namespace: change::NAMESPACE }
 }
 
+/// A statement for all machines of a desk, to be signed with a key that may sign in this namespace.
+pub const fn standing(statement: String, namespace: &'static str, key: OwnKey) -> ToSign {
+    ToSign { key, statement, namespace }
+}
+
 /// What a signature on the acceptance of a policy's text covers; `None` where it needs none.
 pub fn acceptance(places: &Places, file: &str, text: Digest) -> Option<ChangeTerms> {
     (signers::changes_need(places) == Needs::Signature).then(|| Layers::change(Path::new(file), text))

@@ -1,0 +1,184 @@
+//! `desk freeze` signs a stop for all machines, or its end, and lists what is in force; `desk alive` signs that they can be reached.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::cli::error::Error;
+use crate::cli::look::Here;
+use crate::desk::engine::{Engine, EngineError, Program, Target};
+use crate::desk::standing::{StandingKind, newest, write};
+use crate::home::places::{Places, under};
+use crate::home::signers;
+use crate::operator::sign::{self, OwnKey, Prompts};
+use crate::signing::InForce;
+use crate::signing::standing::{ALIVE, Alive, FREEZE, SignedAlive, SignedStop, Stop, StopWord, moment, text};
+use crate::signing::verdict::CLOCK_SKEW;
+use crate::text::plain::visible;
+use crate::text::time::span;
+
+/// How many of the newest stops, and signs of life, are listed and counted from.
+const NEWEST: i64 = 1000;
+const SIGNS: i64 = 16;
+
+/// How long after a sign of life the next is signed, and how long after one that failed.
+const EACH: Duration = Duration::from_secs(60);
+const AGAIN: Duration = Duration::from_secs(5);
+
+fn no_signature(why: impl Into<String>) -> Error {
+    Error::failed("there is no signature", why.into(), "`mcp-approve signers` says who may sign")
+}
+
+/// Signs a stop or its end at the terminal, and writes it to the desk.
+pub(super) async fn freeze(
+    target: &Target,
+    word: StopWord,
+    (machine, reason): (&str, &str),
+    Here { places, now }: Here<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    // Before anybody touches a key: the desk may not be there.
+    let engine = target.connect(Program::Command).await?;
+    let key = sign::keys(places, FREEZE, now).map_err(no_signature)?.remove(0);
+    let stop = Stop::new(word, machine.to_owned(), reason.to_owned(), (key.signer.clone(), now));
+    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    out.flush()?;
+    places.create_state()?;
+    let evidence = sign::standing(text(&stop), FREEZE, key).sign(places).map_err(no_signature)?;
+    let there = write(&engine, StandingKind::Stop, &evidence, "").await?;
+    let scope = visible(&stop.scope());
+    match word {
+        StopWord::Freeze => writeln!(out, "Frozen: {scope}. Each call there is asked until you lift it.")?,
+        StopWord::Lift => writeln!(out, "Lifted: {scope}.")?,
+    }
+    if there.abs_diff(now) > CLOCK_SKEW.unsigned_abs() {
+        writeln!(
+            out,
+            "The clocks of this machine and of the desk differ by {}: a machine takes no statement that its own clock finds more than two \
+             minutes ahead. Compare them, and run this again.",
+            span(there.saturating_sub(now).saturating_abs())
+        )?;
+    }
+    Ok(())
+}
+
+/// Lists the stops in force and the latest sign of life, as the lists of signers of this machine find them.
+pub(super) async fn status(target: &Target, Here { places, now }: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let lists = lists(places)?;
+    let engine = target.connect(Program::Command).await?;
+    let mut by_scope: BTreeMap<String, SignedStop> = BTreeMap::new();
+    let mut refused = 0;
+    for row in newest(&engine, StandingKind::Stop, NEWEST).await? {
+        let Ok(signed) = SignedStop::check(row.evidence, &lists.signers) else {
+            refused += 1;
+            continue;
+        };
+        let Stop { machine, time, .. } = signed.statement();
+        let scope = machine.to_lowercase();
+        if by_scope.get(&scope).is_none_or(|known| known.statement().time < *time) {
+            by_scope.insert(scope, signed);
+        }
+    }
+    let in_force = || by_scope.values().filter(|signed| signed.statement().stop == StopWord::Freeze);
+    for signed in in_force() {
+        writeln!(out, "{}", visible(&under(places.root(), &signed.says())))?;
+    }
+    if in_force().next().is_none() {
+        writeln!(out, "No stop is in force.")?;
+    }
+    if refused > 0 {
+        writeln!(
+            out,
+            "Statements on the desk that do not count, since no one who may sign a stop signed them: {refused}"
+        )?;
+    }
+    match latest_sign(&engine, &lists).await? {
+        None => writeln!(out, "There is no sign of life.")?,
+        Some(signed) => {
+            let Alive { alive, signer, time, .. } = signed.statement();
+            let ago = span(now.saturating_sub(*time));
+            writeln!(out, "The last sign of life is {} of {}, {ago} ago ({}).", alive, visible(signer), moment(*time))?;
+        }
+    }
+    Ok(())
+}
+
+async fn latest_sign(engine: &Engine, lists: &InForce) -> Result<Option<SignedAlive>, EngineError> {
+    let rows = newest(engine, StandingKind::Alive, SIGNS).await?;
+    let good = rows.into_iter().filter_map(|row| SignedAlive::check(row.evidence, &lists.signers).ok());
+    Ok(good.max_by_key(|signed| signed.statement().alive))
+}
+
+/// Signs a sign of life each minute until it is stopped; says each failure once.
+pub(super) async fn alive(
+    target: &Target,
+    file: Option<&Path>,
+    (places, now): (&Places, fn() -> i64),
+    out: &mut dyn Write,
+) -> Result<Infallible, Error> {
+    let (mut engine, mut last) = (None, String::new());
+    loop {
+        let signed = sign_next(target, &mut engine, file, (places, now())).await;
+        let (said, pause) = match signed {
+            Ok(()) => ("a sign of life is signed each minute".to_owned(), EACH),
+            Err(error) => {
+                engine = None;
+                (error.to_string(), AGAIN)
+            }
+        };
+        if said != last {
+            writeln!(out, "{}", visible(&said))?;
+            out.flush()?;
+            last = said;
+        }
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Signs the next sign of life. Its counter is above the highest on the desk, and never below the time in seconds: rows that were
+/// taken away there make it no lower than one that machines have seen.
+async fn sign_next(
+    target: &Target,
+    engine: &mut Option<Engine>,
+    file: Option<&Path>,
+    (places, now): (&Places, i64),
+) -> Result<(), Error> {
+    let engine = match engine {
+        Some(engine) => engine,
+        None => engine.insert(target.connect(Program::Command).await?),
+    };
+    let lists = lists(places)?;
+    let key = own_key(file, places, now)?;
+    let highest = latest_sign(engine, &lists).await?.map_or(0, |signed| signed.statement().alive);
+    let counter = highest.saturating_add(1).max(now.unsigned_abs() / 1000);
+    let statement = text(&Alive::new(counter, (key.signer.clone(), now)));
+    places.create_state()?;
+    let to_sign = sign::standing(statement, ALIVE, key);
+    // Nobody is at a terminal: what ssh-keygen says is part of the failure.
+    let signing = to_sign.start(places, Prompts::Window).map_err(no_signature)?;
+    let evidence = to_sign.with(signing.wait().map_err(no_signature)?);
+    SignedAlive::check(evidence.clone(), &lists.signers)
+        .map_err(|why| Error::wrong(format!("machines would not take it: {why}"), "`mcp-approve help signing`"))?;
+    write(engine, StandingKind::Alive, &evidence, "").await?;
+    Ok(())
+}
+
+fn lists(places: &Places) -> Result<InForce, Error> {
+    let lists = signers::load(places).map_err(|error| Error::wrong(error.to_string(), error.hint()))?;
+    lists.ok_or_else(|| Error::wrong("there is no list of signers", "`mcp-approve help signing`"))
+}
+
+/// The key of this file, or the first that may sign signs of life.
+fn own_key(file: Option<&Path>, places: &Places, now: i64) -> Result<OwnKey, Error> {
+    let mut keys = sign::keys(places, ALIVE, now).map_err(no_signature)?;
+    let Some(file) = file else { return Ok(keys.remove(0)) };
+    let named = sign::public_key(file)
+        .map_err(|why| Error::wrong(format!("{}: {why}", file.display()), "name the public file, as id_ed25519.pub"))?;
+    let found = keys.into_iter().find(|own| own.key == named);
+    let mut own =
+        found.ok_or_else(|| no_signature(format!("the key in {} may not sign signs of life", file.display())))?;
+    own.file = Some(file.to_owned());
+    Ok(own)
+}
