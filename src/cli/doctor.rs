@@ -22,6 +22,7 @@ use crate::home::layers::{Keeps, Layers};
 use crate::home::places::{Places, under, word as shell_word};
 use crate::home::policy_file::{PolicyPlace, load};
 use crate::home::{agreed, config, signers};
+use crate::interpose::clock;
 use crate::pins::{PinStore, PinsError};
 use crate::text::columns::{Columns, cell};
 use crate::text::plain::visible;
@@ -82,6 +83,7 @@ pub(super) fn run(options: &DoctorOptions, places: &Places, out: &mut dyn Write)
     checks.extend(unproven(places));
     checks.push(run_folder(places));
     checks.extend(desk::check(places));
+    checks.extend(desk::frozen(places, clock::wall_ms()));
     checks.extend(listed::checks(&options.hosts, places));
     checks.push(terminal(places));
     for check in &mut checks {

@@ -1,11 +1,15 @@
 //! What `doctor` says of the desk of many machines: whether it answers, and what the role that logs in there may do.
 
-use super::{Check, broken, good};
+use super::{Check, broken, good, note};
 use crate::cli::desk::runtime;
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{Group, RoleFound, role};
-use crate::home::config;
-use crate::home::places::Places;
+use crate::gate::data::event::Now;
+use crate::gate::state::frozen::Stops;
+use crate::home::layers::{Keeps, Layers};
+use crate::home::places::{Places, under};
+use crate::home::policy_file::PolicyPlace;
+use crate::home::{config, standing};
 use crate::text::plain::visible;
 
 /// Nothing where `config.toml` names no desk; that it cannot be read has a check of its own.
@@ -19,6 +23,18 @@ pub(super) fn check(places: &Places) -> Option<Check> {
         Err(error) => broken("desk", visible(&error.to_string()), Some(error.hint().to_owned())),
         Ok(found) => of_role(&found),
     })
+}
+
+/// Whether calls of this user are frozen, by what operators signed and by the policies here.
+pub(super) fn frozen(places: &Places, now: i64) -> Option<Check> {
+    let folder = std::env::current_dir().ok();
+    let required = Layers::of(places, folder.as_deref(), &PolicyPlace::own(places)).load(Keeps::Nothing).life;
+    let mut stops = Stops::default();
+    if let Some(standing) = standing::Reader::new(places).changed(now) {
+        stops.take(standing, Now { mono: 0, wall: now });
+    }
+    let frozen = stops.frozen_at(required, 0)?;
+    Some(note("frozen", visible(&under(places.root(), &frozen.says))))
 }
 
 fn of_role(RoleFound { name, groups, beyond }: &RoleFound) -> Check {
