@@ -6,3 +6,4 @@ mod console;
 mod engine;
 mod log;
 mod roles;
+mod stop;

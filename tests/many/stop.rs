@@ -1,0 +1,262 @@
+//! A stop for all, and what the desk cannot do about it: real wrappers, a real PostgreSQL, its owner as the attacker.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, Stop, StopWord, text};
+use mcp_approve::signing::statement::Evidence;
+use serde_json::json;
+
+use super::bed::{Machine, mara, now, sam};
+use super::roles::desk;
+use crate::fake::operator::Operator;
+use crate::fake::{BINARY, log, until};
+use crate::postgres::Postgres;
+use crate::signing_bed::{Key, Making, armored};
+
+fn robot() -> Key {
+    Key::new("ssh-ed25519", 3)
+}
+
+fn signed(statement: String, key: &Key, namespace: &'static str) -> Evidence {
+    let signature = armored(&key.sign(statement.as_bytes(), &Making { namespace, ..Making::default() }));
+    Evidence { statement, signature }
+}
+
+fn stop(word: StopWord, machine: &str, reason: &str, time: i64) -> String {
+    text(&Stop::new(word, machine.into(), reason.into(), ("mara@example.com".into(), time)))
+}
+
+/// Writes a row as the owner of the database would, who is held to no grant.
+fn row(postgres: &Postgres, kind: &str, Evidence { statement, signature }: &Evidence) {
+    let sql = format!(
+        "INSERT INTO mcp_approve.standing (kind, statement, signature) VALUES ('{kind}', $a${statement}$a$, $a${signature}$a$)"
+    );
+    postgres.rows("postgres", &sql);
+}
+
+fn frozen(console: &mut Operator, by: &str) {
+    let banner = |status: &mcp_approve::link::message::Status| status.banner.clone().unwrap_or_default();
+    console.stands(by, |status| banner(status).starts_with("FROZEN: ") && banner(status).contains(by));
+}
+
+fn free(console: &mut Operator) {
+    console.stands("no longer frozen", |status| status.banner.is_none());
+}
+
+fn reads(machine: &mut Machine, id: i64) {
+    machine.host.call(id, "read", &json!({}));
+}
+
+fn passes(machine: &mut Machine, id: i64) {
+    reads(machine, id);
+    assert_eq!(machine.host.answer(id)["result"]["content"][0]["text"], "done");
+}
+
+#[test]
+fn g7_a_stop_holds_whatever_the_desk_does_and_only_its_signed_end_frees() {
+    let Some(mut postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "", &[]);
+    passes(&mut machine, 101);
+    let mut console = machine.local();
+    let began = Instant::now();
+    let first = now();
+    let freeze = signed(stop(StopWord::Freeze, "*", "a first leak", first), &mara(), FREEZE);
+    row(&postgres, "stop", &freeze);
+    frozen(&mut console, "a first leak");
+    println!("a stop was seen {:?} after its row was there, without being woken", began.elapsed());
+    let doctor = Command::new(BINARY).arg("--home").arg(machine.path()).arg("doctor").output().expect("doctor");
+    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(said.contains("frozen") && said.contains("mara@example.com froze all machines at"), "{said}");
+    reads(&mut machine, 102);
+    let asked = console.asked("read");
+    // A person may still approve a single call.
+    reads(&mut machine, 103);
+    let other = console.asked("read");
+    console.approve(&other);
+    assert_eq!(machine.host.answer(103)["result"]["content"][0]["text"], "done");
+
+    // What the owner of the database writes, by whoever's key that it may have, lifts nothing.
+    let host = mcp_approve::home::standing::me().machine;
+    let later = |word, machine: &str| stop(word, machine, "forged", now());
+    let lift = later(StopWord::Lift, "*");
+    for evidence in [
+        signed(lift.clone(), &Key::new("ssh-ed25519", 9), FREEZE),
+        signed(lift.clone(), &sam(), FREEZE),
+        signed(lift.clone(), &mara(), "verdict@mcp-approve"),
+        signed(lift.clone(), &mara(), "change@mcp-approve"),
+        signed(lift.clone(), &mara(), ALIVE),
+        signed(lift.replace(',', ", "), &mara(), FREEZE),
+        signed(later(StopWord::Lift, &host), &mara(), FREEZE),
+        signed(stop(StopWord::Lift, "*", "before it", first - 1), &mara(), FREEZE),
+        signed(stop(StopWord::Lift, "*", "of the same moment", first), &mara(), FREEZE),
+        signed(stop(StopWord::Lift, "*", "in an hour", now() + 3_600_000), &mara(), FREEZE),
+        Evidence { statement: lift.clone(), signature: freeze.signature.clone() },
+        Evidence { statement: lift, signature: "no signature".into() },
+    ] {
+        row(&postgres, "stop", &evidence);
+    }
+    row(&postgres, "team", &signed(later(StopWord::Lift, "*"), &mara(), FREEZE));
+    // The next stop comes after all of these, and is seen: so they were read, and did nothing.
+    let second = now();
+    row(&postgres, "stop", &signed(stop(StopWord::Freeze, "*", "a second leak", second), &mara(), FREEZE));
+    frozen(&mut console, "a second leak");
+    // Neither does taking the rows away, or `desk run`, or its files.
+    postgres.rows("postgres", "DELETE FROM mcp_approve.standing");
+    machine.stop_run();
+    fs::remove_dir_all(machine.path().join("state/desk")).expect("its files");
+    machine.start_run();
+    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "before the second", second - 1), &mara(), FREEZE));
+    reads(&mut machine, 104);
+    console.asked("read");
+    // An answer that is there would have come first.
+    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "", now()), &mara(), FREEZE));
+    free(&mut console);
+    for id in [102, 104] {
+        assert_eq!(machine.host.answer(id)["result"]["content"][0]["text"], "done");
+    }
+    console.settled(&asked.call.ticket);
+    passes(&mut machine, 105);
+    // The first stop again, which was lifted since.
+    row(&postgres, "stop", &freeze);
+    row(&postgres, "stop", &signed(stop(StopWord::Freeze, &host, "this machine", now()), &mara(), FREEZE));
+    frozen(&mut console, "this machine");
+    row(&postgres, "stop", &signed(stop(StopWord::Lift, &host, "", now() + 1), &mara(), FREEZE));
+    free(&mut console);
+    postgres.down();
+    passes(&mut machine, 106);
+    let records = log::of_kind(machine.path(), "policy");
+    let stops = records.iter().filter(|one| one["detail"]["what"] == "calls are frozen");
+    assert!(stops.clone().count() >= 3, "{records:?}");
+    assert!(stops.clone().all(|one| one["detail"]["signatures"][0]["signer"] == "mara@example.com"));
+    let list = machine.path().join("etc/allowed_signers").display().to_string();
+    let said = log::run(machine.path(), &["verify", "--allowed-signers", &list]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(said.contains("signatures hold"), "{said}");
+}
+
+#[test]
+fn g7_cutting_the_database_off_frees_nothing_where_a_sign_of_life_is_required() {
+    let Some(mut postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "[desk]\nrequired = true\n", &[]);
+    let mut console = machine.local();
+    frozen(&mut console, "no sign of life of the desk so far");
+    reads(&mut machine, 101);
+    console.asked("read");
+    let list = machine.path().join("etc/allowed_signers");
+    let signers = fs::read_to_string(&list).expect("a list");
+    let robots = format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line());
+    fs::write(&list, robots).expect("a list");
+    let alive = |counter, time: i64, who: &str, key: &Key| {
+        signed(text(&Alive::new(counter, (who.to_owned(), time))), key, ALIVE)
+    };
+    // A key that may sign verdicts is none for an unattended process; one that is too old is none either.
+    row(&postgres, "alive", &alive(50, now(), "mara@example.com", &mara()));
+    row(&postgres, "alive", &alive(5, now() - 301_000, "robot@example.com", &robot()));
+    let fresh = now() - 290_000;
+    row(&postgres, "alive", &alive(6, fresh, "robot@example.com", &robot()));
+    free(&mut console);
+    assert_eq!(machine.host.answer(101)["result"]["content"][0]["text"], "done");
+    passes(&mut machine, 102);
+    // No more comes through: that one was signed nearly five minutes ago.
+    postgres.down();
+    frozen(&mut console, "no sign of life of the desk since");
+    assert!(now() >= fresh + 300_000, "not before its time");
+    reads(&mut machine, 103);
+    console.asked("read");
+    // The same row again, and the same counter signed anew, are no new ones: a higher counter frees.
+    postgres.up();
+    row(&postgres, "alive", &alive(6, now(), "robot@example.com", &robot()));
+    row(&postgres, "stop", &signed(stop(StopWord::Freeze, "*", "a mark", now()), &mara(), FREEZE));
+    frozen(&mut console, "a mark");
+    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "", now() + 1), &mara(), FREEZE));
+    frozen(&mut console, "no sign of life of the desk since");
+    row(&postgres, "alive", &alive(7, now(), "robot@example.com", &robot()));
+    free(&mut console);
+    assert_eq!(machine.host.answer(103)["result"]["content"][0]["text"], "done");
+}
+
+/// Ends with the test.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The commands, with the real ssh-keygen.
+#[test]
+fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
+    let Some(postgres) = desk() else { return };
+    let home = tempfile::tempdir().expect("a folder");
+    let key = |name: &str| {
+        let file = home.path().join(name);
+        let made =
+            Command::new("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-C", "k", "-f"]).arg(&file).status();
+        made.is_ok_and(|made| made.success()).then(|| fs::read_to_string(file.with_extension("pub")).expect("a key"))
+    };
+    let (Some(own), Some(unattended)) = (key("own"), key("robot")) else {
+        println!("SKIPPED: there is no ssh-keygen here (openssh-client)");
+        return;
+    };
+    let list = format!("tom@example.com {own}robot@example.com namespaces=\"alive@mcp-approve\" {unattended}");
+    fs::create_dir_all(home.path().join("etc")).expect("a folder");
+    fs::write(home.path().join("etc/allowed_signers"), &list).expect("a list");
+    let socket = home.path().join("agent");
+    let agent =
+        Command::new("ssh-agent").arg("-D").arg("-a").arg(&socket).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    let _agent = Ends(agent.expect("an agent"));
+    until("the agent has the key", || {
+        let mut add = Command::new("ssh-add");
+        add.arg("-q").arg(home.path().join("own")).env("SSH_AUTH_SOCK", &socket).stderr(Stdio::null());
+        add.status().expect("ssh-add").success().then_some(())
+    });
+    let command = |words: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("--home").arg(home.path()).arg("desk").args(words);
+        command.args(["--url", &postgres.url("mara")]).env("SSH_AUTH_SOCK", &socket);
+        command
+    };
+    let run = |words: &[&str]| {
+        let said = command(words).output().expect("run");
+        assert!(said.status.success(), "{words:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    };
+    let mut machine = Machine::start(&postgres, "", &[]);
+    let signers = machine.path().join("etc/allowed_signers");
+    fs::write(&signers, &list).expect("a list");
+    let mut console = machine.local();
+    assert_eq!(run(&["freeze", "--status"]), "No stop is in force.\nThere is no sign of life.\n");
+    let began = Instant::now();
+    let said = run(&["freeze", "--reason", "a leaked token"]);
+    assert!(said.ends_with("Frozen: all machines. Each call there is asked until you lift it.\n"), "{said}");
+    frozen(&mut console, "a leaked token");
+    println!("a stop was signed, written and seen within {:?}", began.elapsed());
+    let said = run(&["freeze", "--status"]);
+    assert!(said.starts_with("tom@example.com froze all machines at 20"), "{said}");
+    assert!(said.contains("(a leaked token): each call is asked until"), "{said}");
+    reads(&mut machine, 101);
+    console.asked("read");
+    assert!(run(&["freeze", "--lift"]).ends_with("Lifted: all machines.\n"));
+    assert_eq!(machine.host.answer(101)["result"]["content"][0]["text"], "done");
+
+    let file = home.path().join("robot.pub").display().to_string();
+    let alive = Ends(command(&["alive", "--key", &file]).stdout(Stdio::null()).spawn().expect("run"));
+    let count = || postgres.rows("eve", "SELECT count(*) FROM mcp_approve.standing WHERE kind = 'alive'");
+    until("a sign of life is on the desk", || (count() == ["1"]).then_some(()));
+    drop(alive);
+    let said = run(&["freeze", "--status"]);
+    assert!(said.contains("The last sign of life is") && said.contains("robot@example.com"), "{said}");
+    // The key of a person signs none.
+    let own = home.path().join("own.pub").display().to_string();
+    let mut refused = command(&["alive", "--key", &own]).stdout(Stdio::piped()).spawn().expect("run");
+    std::thread::sleep(Duration::from_secs(2));
+    let _ = refused.kill();
+    let said = String::from_utf8(refused.wait_with_output().expect("ended").stdout).expect("UTF-8");
+    assert!(said.contains("lets this key sign more than signs of life"), "{said}");
+    assert_eq!(said.lines().count(), 1, "each failure once: {said}");
+    assert_eq!(count(), ["1"]);
+}
