@@ -59,7 +59,7 @@ pub struct Expected<'a> {
     pub now: i64,
 }
 
-/// The challenges that were answered, with the number of the approval.
+/// The challenges that were answered, with the number of the approval; 0 for a denial.
 #[derive(Clone, Debug, Default)]
 pub struct Spent(BTreeSet<(Challenge, u32)>);
 
@@ -111,7 +111,9 @@ impl SignedVerdict {
         if expected.earlier.iter().any(|one| same_person(&one.principal, principal) || one.key == *key) {
             return Err(Refused::SameSigner { signer: principal.clone() });
         }
-        if !spent.0.insert((card.challenge, card.approval)) {
+        // A denial may answer the card that an approval by another has answered.
+        let number = if said.verdict == SignedWord::Deny { 0 } else { card.approval };
+        if !spent.0.insert((card.challenge, number)) {
             return Err(Refused::UsedBefore);
         }
         Ok(Self { attested })
