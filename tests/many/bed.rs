@@ -1,9 +1,11 @@
 //! A machine on the desk: its wrapper with a fake server, `desk run`, and an operator who reads and writes the tables as a console would.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use mcp_approve::desk::told::{Told, Word};
@@ -51,6 +53,11 @@ pub fn sam() -> Key {
 impl Machine {
     /// A wrapper with these options beside `desk run`.
     pub fn start(postgres: &Postgres, policy: &str, options: &[&str]) -> Self {
+        Self::serving(postgres, policy, options, &[])
+    }
+
+    /// The same, with more words for the server's command.
+    pub fn serving(postgres: &Postgres, policy: &str, options: &[&str], words: &[&str]) -> Self {
         let home = tempfile::tempdir().unwrap();
         let private = |name: &str, text: &str| {
             let path = home.path().join(name);
@@ -63,7 +70,8 @@ impl Machine {
             &format!("mara@example.com {}\nsam@example.com {}\n", mara().line(), sam().line()),
         );
         let server = Server::with(&[reader("read"), writer("write")]);
-        let mut host = Host::wrapping(home.path(), &[&["--name", "s"], options].concat(), &server.command());
+        let command: Vec<String> = server.command().into_iter().chain(words.iter().map(|&word| word.into())).collect();
+        let mut host = Host::wrapping(home.path(), &[&["--name", "s"], options].concat(), &command);
         host.handshake("2025-06-18");
         let mut this = Self { home, server, host, run: None, url: postgres.url("ada"), next: AtomicI64::new(1) };
         this.start_run();
@@ -117,21 +125,19 @@ impl Machine {
         let faults = log::of_kind(self.home.path(), "fault").into_iter();
         faults.filter(|one| one["detail"]["what"].as_str().is_some_and(|what| what.starts_with("a verdict"))).collect()
     }
-
-    pub fn folder(&self) -> PathBuf {
-        self.home.path().to_owned()
-    }
 }
 
 /// What an operator does with rows, over one connection.
 pub struct Desk {
     runtime: tokio::runtime::Runtime,
     client: Client,
+    read: Mutex<Vec<Row>>,
 }
 
 /// A row of `told`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Row {
+    place: i64,
     pub session: String,
     pub told: Told,
     pub said: String,
@@ -145,17 +151,24 @@ impl Desk {
             tokio::spawn(connection);
             client
         });
-        Self { runtime, client }
+        Self { runtime, client, read: Mutex::default() }
+    }
+
+    /// All rows, the oldest first. What was read before is not read again: no other machine writes meanwhile.
+    fn reads(&self) -> MutexGuard<'_, Vec<Row>> {
+        const ALL: &str = "SELECT place, session, said FROM mcp_approve.told WHERE place > $1 ORDER BY place";
+        let mut read = self.read.lock().unwrap();
+        let last: i64 = read.last().map_or(0, |row| row.place);
+        let rows = self.runtime.block_on(self.client.query(ALL, &[&last])).unwrap();
+        read.extend(rows.iter().map(|row| {
+            let said: String = row.get(2);
+            Row { place: row.get(0), session: row.get(1), told: serde_json::from_str(&said).unwrap(), said }
+        }));
+        read
     }
 
     pub fn rows(&self) -> Vec<Row> {
-        let all = "SELECT session, said FROM mcp_approve.told ORDER BY place";
-        let rows = self.runtime.block_on(self.client.query(all, &[])).unwrap();
-        let row = |row: &tokio_postgres::Row| {
-            let said: String = row.get(1);
-            Row { session: row.get(0), told: serde_json::from_str(&said).unwrap(), said }
-        };
-        rows.iter().map(row).collect()
+        self.reads().clone()
     }
 
     /// The first row as wanted, the latest first, once it is there.
@@ -163,12 +176,13 @@ impl Desk {
     pub fn finds<T>(&self, what: &str, look: impl Fn(&Row) -> Option<T>) -> T {
         let until = Instant::now() + LONG;
         loop {
-            let rows = self.rows();
+            let rows = self.reads();
             if let Some(found) = rows.iter().rev().find_map(&look) {
                 return found;
             }
-            assert!(Instant::now() < until, "not told: {what}; {rows:#?}");
-            std::thread::sleep(Duration::from_millis(10));
+            assert!(Instant::now() < until, "no row: {what}; {rows:#?}");
+            drop(rows);
+            thread::sleep(Duration::from_millis(10));
         }
     }
 
@@ -194,8 +208,14 @@ impl Desk {
     /// Why this verdict had no effect.
     #[track_caller]
     pub fn refused(&self, verdict: &Verdict) -> String {
+        self.refused_as(&verdict.statement, verdict)
+    }
+
+    /// The same for one with a name.
+    #[track_caller]
+    pub fn refused_as(&self, what: &str, verdict: &Verdict) -> String {
         let digest = mcp_approve::wire::digest::Digest::of(verdict.statement.as_bytes());
-        self.finds(&verdict.statement, |row| match &row.told {
+        self.finds(what, |row| match &row.told {
             Told::Refused { statement, why, .. } if *statement == digest => Some(why.clone()),
             _ => None,
         })
@@ -249,7 +269,10 @@ impl Card {
         let terms = self.call.signs.clone().expect("every card on the desk says what must be signed");
         let card = CardTerms { call: self.call.digest, card: self.call.card_digest(), ..terms };
         let (time, signer) = (now(), signer.to_owned());
-        Statement { also: Vec::new(), card, log: None, not_after: time + 300_000, said, signer, time, version: VERSION }
+        // No two of one moment are the same.
+        static NEXT: AtomicI64 = AtomicI64::new(0);
+        let not_after = time + 300_000 + NEXT.fetch_add(1, Ordering::Relaxed) % 100_000;
+        Statement { also: Vec::new(), card, log: None, not_after, said, signer, time, version: VERSION }
     }
 
     pub fn approve(&self, signer: &str, key: &Key) -> Verdict {
