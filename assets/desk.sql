@@ -53,7 +53,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.verdict (
     statement text NOT NULL CHECK (length(statement) <= 65536),
     signature text NOT NULL CHECK (length(signature) <= 16384),
     said      text NOT NULL CHECK (length(said) <= 65536),   -- the link's message without the signature, as JSON
-    PRIMARY KEY (machine, session, ticket, principal, digest)
+    -- With the role that wrote it: whoever has another role takes nobody's place.
+    PRIMARY KEY (machine, session, ticket, principal, digest, operator)
 );
 CREATE INDEX IF NOT EXISTS verdict_xid ON mcp_approve.verdict (machine, xid);
 
@@ -70,9 +71,11 @@ CREATE TABLE IF NOT EXISTS mcp_approve.look (
 CREATE INDEX IF NOT EXISTS look_xid ON mcp_approve.look (xid);
 
 -- The words that many records have in common, once for all that have them: `words` is a JSON array of the eight, in the order of the
--- columns that are read from it. Its name is made of it, so that no row can stand for other words than its own.
+-- columns that are read from it. Its name is made of it, so that no row can stand for other words than its own. Each machine has
+-- rows of its own: two that write the same one would wait for each other.
 CREATE TABLE IF NOT EXISTS mcp_approve.shape (
-    shape   bytea PRIMARY KEY CHECK (shape = substr(sha256(convert_to(words, 'UTF8')), 1, 16)),
+    machine text NOT NULL DEFAULT session_user,
+    shape   bytea NOT NULL CHECK (shape = substr(sha256(convert_to(words, 'UTF8')), 1, 16)),
     words   text NOT NULL,
     server  text GENERATED ALWAYS AS (words::jsonb ->> 0) STORED,
     tool    text GENERATED ALWAYS AS (words::jsonb ->> 1) STORED,
@@ -81,7 +84,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.shape (
     ruling  text GENERATED ALWAYS AS (words::jsonb ->> 4) STORED,
     verdict text GENERATED ALWAYS AS (words::jsonb ->> 5) STORED,
     by      text GENERATED ALWAYS AS (words::jsonb ->> 6) STORED,
-    rule    text GENERATED ALWAYS AS (words::jsonb ->> 7) STORED
+    rule    text GENERATED ALWAYS AS (words::jsonb ->> 7) STORED,
+    PRIMARY KEY (machine, shape)
 );
 
 -- The logs of all machines, a row for each record, as its machine has it; a log that was forked has two rows of one `seq`, and both
@@ -177,7 +181,7 @@ DECLARE
         ['look', 'mcp_approve_operator', 'INSERT', 'operator = session_user'],
         ['look', 'mcp_approve_operator', 'SELECT', 'true'],
         ['look', 'mcp_approve_auditor', 'SELECT', 'true'],
-        ['shape', 'mcp_approve_machine', 'INSERT', 'true'],
+        ['shape', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],
         ['shape', 'mcp_approve_operator', 'SELECT', 'true'],
         ['shape', 'mcp_approve_auditor', 'SELECT', 'true'],
         ['record', 'mcp_approve_machine', 'INSERT', 'machine = session_user'],

@@ -24,6 +24,9 @@ pub const VERSION: i32 = 1;
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
+/// No other role's open transaction holds us up for long.
+const PATIENCE: &str = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'";
+
 /// Which of our programs connects. Everybody who is connected can see it of everybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
@@ -136,6 +139,9 @@ impl Target {
         if config.get_user().is_none() || config.get_hosts().is_empty() {
             return wrong("the URL of the desk names no role or no host", WHOLE);
         }
+        if config.get_hosts().len() > 1 {
+            return wrong("the URL of the desk names several hosts", "name one: its password is for no other");
+        }
         if !config.get_hostaddrs().is_empty() || config.get_options().is_some() {
             return wrong(
                 "the URL of the desk has `hostaddr` or `options`",
@@ -177,17 +183,27 @@ impl Target {
         let mut config = self.config.clone();
         config.application_name(program.name()).connect_timeout(CONNECT);
         config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
+        let is_plain = self.is_near && config.get_ssl_mode() != SslMode::Require;
         if let Some(file) = &self.place.passfile
             && let Some(password) = password(file, &self.config)?
         {
+            // While the server is down any user of this machine can listen on its port, and ask for the password as it is.
+            if is_plain && matches!(config.get_hosts(), [Host::Tcp(_)]) {
+                let what = "a password goes to a port of this machine only over TLS".to_owned();
+                let hint = "add ?sslmode=require to the URL, or name the folder of the server's socket as the host";
+                return Err(EngineError::Url { what, hint });
+            }
             config.password(password);
         }
-        if self.is_near && config.get_ssl_mode() != SslMode::Require {
+        let engine = if is_plain {
             config.ssl_mode(SslMode::Disable);
-            return open(&config, NoTls).await;
-        }
-        config.ssl_mode(SslMode::Require);
-        open(&config, Tls::trusting(self.place.ca.as_deref())?).await
+            open(&config, NoTls).await?
+        } else {
+            config.ssl_mode(SslMode::Require);
+            open(&config, Tls::trusting(self.place.ca.as_deref())?).await?
+        };
+        engine.client.batch_execute(PATIENCE).await?;
+        Ok(engine)
     }
 }
 

@@ -151,7 +151,7 @@ impl Central {
         }
         // The shape of a record is there before the record.
         let newest = self.newest()?;
-        let rows = self.query("SELECT shape, words FROM mcp_approve.shape", &[])?;
+        let rows = self.query("SELECT DISTINCT ON (shape) shape, words FROM mcp_approve.shape", &[])?;
         let shapes = rows.iter().map(|row| {
             let words: &str = row.get(1);
             (row.get(0), serde_json::from_str(words).unwrap_or_default())

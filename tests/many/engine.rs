@@ -26,6 +26,7 @@ fn a_url_says_no_password_and_keeps_tls_on() {
         ("postgres://ada@db.example.com/x?sslmode=disable", "turns TLS off"),
         ("postgres://ada@db.example.com/x?sslmode=prefer", "turns TLS off"),
         ("postgres://ada@db.example.com/x?hostaddr=10.0.0.1", "`hostaddr` or `options`"),
+        ("postgres://ada@db.example.com,evil.example.com/x", "several hosts"),
         ("postgres://ada@db.example.com/x?options=-crole=bob", "`hostaddr` or `options`"),
         ("postgres://ada@[::1/x", "cannot be read"),
     ] {
@@ -94,6 +95,9 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     assert_eq!(connect(&with(Some(&passfile), &good)), Ok(()));
     let said = connect(&with(Some(&passfile), &other)).expect_err("another issuer");
     assert!(said.contains("certificate"), "{said}");
+    let plain = DeskPlace { url: url.replace("?sslmode=require", ""), ..with(Some(&passfile), &good) };
+    let said = connect(&plain).expect_err("whoever listens there gets it");
+    assert!(said.contains("only over TLS"), "{said}");
     let said = connect(&with(None, &good)).expect_err("no password");
     assert!(said.contains("password"), "{said}");
     fs::set_permissions(&passfile, fs::Permissions::from_mode(0o640)).expect("a mode");

@@ -51,7 +51,7 @@ const VERDICT: &str = "INSERT INTO mcp_approve.verdict (machine, session, ticket
     VALUES ('ada', 's1', 'files-1', 'mara', sha256('s'), 's', 'g', '{}')";
 
 /// What the engine refuses.
-const REFUSED: [(&str, &str); 40] = [
+const REFUSED: [(&str, &str); 43] = [
     // A machine as another machine.
     (
         "ada",
@@ -69,6 +69,9 @@ const REFUSED: [(&str, &str); 40] = [
     ("ada", "SET SESSION AUTHORIZATION bob"),
     ("ada", "SET ROLE bob"),
     ("ada", "SET ROLE postgres"),
+    ("ada", "INSERT INTO mcp_approve.shape (machine, shape, words) VALUES ('bob', substr(sha256('[]'), 1, 16), '[]')"),
+    ("ada", "INSERT INTO mcp_approve.shape (shape, words) VALUES ('\\x00', '[]')"),
+    ("ada", "SELECT words FROM mcp_approve.shape"),
     // A machine as an operator.
     ("ada", VERDICT),
     ("ada", "INSERT INTO mcp_approve.standing (kind, statement, signature) VALUES ('alive', 's', 'g')"),
@@ -210,4 +213,22 @@ fn the_desk_is_made_again_and_its_version_is_checked() {
     );
     assert!(doctor("twofold").contains("is a machine and an operator"), "{}", doctor("twofold"));
     assert!(doctor("apart").contains("permission denied"), "{}", doctor("apart"));
+}
+
+/// A transaction that one role leaves open holds up no other role's rows.
+#[test]
+fn g7_what_one_leaves_open_holds_up_nobody() {
+    let Some(postgres) = desk() else { return };
+    const SHAPE: &str = "INSERT INTO mcp_approve.shape (shape, words) VALUES (substr(sha256('[]'), 1, 16), '[]') ON CONFLICT DO NOTHING";
+    let verdict = format!("{VERDICT} ON CONFLICT DO NOTHING");
+    for (one, other, sql) in [("ada", "bob", SHAPE), ("sam", "mara", &*verdict)] {
+        std::thread::scope(|scope| {
+            let open = scope.spawn(|| postgres.psql(one, &format!("BEGIN; {sql}; SELECT pg_sleep(3); COMMIT")));
+            let is_open = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+            while postgres.rows("postgres", is_open) != ["1"] {}
+            let done = postgres.psql(other, &format!("SET lock_timeout = '1s'; {sql}"));
+            assert!(done.status.success(), "{other}: {}", String::from_utf8_lossy(&done.stderr));
+            assert!(open.join().expect("joined").status.success());
+        });
+    }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
-use super::part::{Served, Site, UNWOKEN};
+use super::part::{SOONEST, Served, Site, UNWOKEN};
 use super::verdicts::Verdicts;
 use crate::audit::recording;
 use crate::audit::redact::Redactor;
@@ -130,6 +130,7 @@ impl Cards {
         let mut wakes = engine.wakes.clone();
         let (mut woken, mut wake_at) = (Instant::now(), None);
         let mut read_at = Instant::now();
+        let mut last_read = read_at;
         loop {
             if self.tell(engine).await? {
                 wake_at.get_or_insert_with(|| Instant::now().max(woken + WAKES));
@@ -141,7 +142,8 @@ impl Cards {
             }
             if read_at <= now || self.verdicts.has_fresh() {
                 self.bring(engine).await?;
-                read_at = Instant::now() + UNWOKEN;
+                last_read = Instant::now();
+                read_at = last_read + UNWOKEN;
             }
             let due = [Some(read_at), wake_at, self.status_due()].into_iter().flatten().min().unwrap_or(read_at);
             tokio::select! {
@@ -152,7 +154,7 @@ impl Cards {
                     }
                 }
                 woke = wakes.changed() => match woke {
-                    Ok(()) => read_at = Instant::now(),
+                    Ok(()) => read_at = read_at.min(Instant::now().max(last_read + SOONEST)),
                     Err(_) => return Err(EngineError::Unreachable("the connection has ended".to_owned())),
                 },
                 () = sleep_until(due) => self.say_statuses(),

@@ -10,6 +10,9 @@ use crate::home::places::Places;
 /// How often the tables are read although nothing woke us: a wake can be lost, a row cannot.
 pub const UNWOKEN: Duration = Duration::from_secs(2);
 
+/// How soon the tables are read again at the earliest: whoever has a role can wake us as often as they like.
+pub const SOONEST: Duration = Duration::from_millis(50);
+
 /// What one part returns: it goes on until the connection is of no use.
 pub type Served = Result<Infallible, EngineError>;
 

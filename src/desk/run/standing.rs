@@ -3,7 +3,7 @@
 
 use tokio::time::timeout;
 
-use super::part::{Served, Site, UNWOKEN};
+use super::part::{SOONEST, Served, Site, UNWOKEN};
 use crate::desk::engine::{Engine, EngineError};
 use crate::home::places::Places;
 use crate::home::{signers, standing};
@@ -44,7 +44,8 @@ impl Standing {
             self.read(engine).await?;
             self.write();
             match timeout(UNWOKEN, wakes.changed()).await {
-                Ok(Ok(())) | Err(_) => {}
+                Ok(Ok(())) => tokio::time::sleep(SOONEST).await,
+                Err(_) => {}
                 // The connection is gone; the next reading says why.
                 Ok(Err(_)) => tokio::time::sleep(UNWOKEN).await,
             }
