@@ -66,9 +66,9 @@
 //! 10. [`gate::lines::server`] says what the server's line is, [`gate::lines::answer`] records the outcome, and
 //!     [`interpose::host`] writes the answer.
 //!
-//! Beside this way: [`gate::call::signed`] takes the signatures that the policy asks for, [`gate::call::end`] ends a call that does
-//! not run, [`gate::waiting`] is what hosts are given while their calls wait, and [`gate`] itself has what concerns all calls at
-//! once: time, descriptions, turns, the end of either side.
+//! Beside this way: [`gate::call::signed`] takes the signatures that the policy asks for and those of all that comes from the desk,
+//! [`gate::call::end`] ends a call that does not run, [`gate::waiting`] is what hosts are given while their calls wait, and [`gate`]
+//! itself has what concerns all calls at once: time, descriptions, turns, the end of either side.
 //! `tests/tidy/route.rs` lists every hand-over of an asked call and of one that passes unasked, and holds this text to it.
 
 pub mod audit;

@@ -213,3 +213,48 @@ fn e2_silent_connections_do_not_lock_the_operator_out() {
         house.attached().await;
     });
 }
+
+#[test]
+fn the_desk_is_shown_what_must_be_signed_and_counts_as_no_console_here() {
+    within(async {
+        let place = place();
+        let mut wrapped = wrapped(&place);
+        wrapped.hold(1, 1);
+        let mut desk = Raw(BufReader::new(UnixStream::connect(&wrapped.socket).await.unwrap()));
+        let hello =
+            format!(r#"{{"say":"hello","protocol":{PROTOCOL},"version":"1","operator":"desk","pid":1,"kind":"desk"}}"#);
+        desk.say(&hello).await;
+        wrapped.work(|said| matches!(said, FromConsoles::Attached { .. })).await;
+        // So notices are shown as before.
+        assert_eq!(wrapped.consoles.attached(), 0);
+        let call = loop {
+            if let FromWrapper::Held { call } = serde_json::from_str(&desk.line().await).unwrap() {
+                break call;
+            }
+        };
+        assert_eq!(wrapped.world.cards["files-1"].signs, None, "a console here need not sign");
+        let signs = call.signs.clone().expect("the desk must");
+        assert_eq!((signs.call, signs.card), (call.digest, call.card_digest()));
+        // Whatever else a console may do has no effect from there.
+        let digest = call.digest;
+        for word in [
+            format!(r#"{{"say":"edit","ticket":"files-1","digest":"{digest}","arguments":"{{}}"}}"#),
+            format!(r#"{{"say":"extend","ticket":"files-1","digest":"{digest}"}}"#),
+            format!(r#"{{"say":"look","ticket":"files-1","digest":"{digest}"}}"#),
+            format!(r#"{{"say":"accept-policy","file":"/x","digest":"{digest}"}}"#),
+            r#"{"say":"end-grant","grant":"grant:1"}"#.to_owned(),
+        ] {
+            desk.say(&word).await;
+            let said = timeout(DEADLINE, wrapped.words.recv()).await.expect("what it said").unwrap();
+            let said = if let FromConsoles::Shown { .. } = said { wrapped.words.recv().await.unwrap() } else { said };
+            assert!(wrapped.consoles.hear(said, &wrapped.world.gate).is_none(), "{word}");
+            let answer = loop {
+                let line = desk.line().await;
+                if line.contains(r#""say":"refused""#) {
+                    break line;
+                }
+            };
+            assert!(answer.contains("only at its machine"), "{answer}");
+        }
+    });
+}

@@ -161,6 +161,8 @@ fn at_once(times: usize) {
     once_each(&machine, ran);
     let decisions = machine.decisions();
     assert_eq!(decisions.len(), times, "one outcome each");
+    let statuses = reader.rows().into_iter().filter(|row| matches!(row.told, Told::Status(_))).count();
+    assert!(statuses as u64 <= 3 + began.elapsed().as_secs() / 10, "states are said rarely: {statuses}");
     // Who comes second is refused, and told so.
     let refused = || reader.rows().into_iter().filter(|row| matches!(row.told, Told::Refused { .. })).count();
     crate::fake::until("each second verdict is refused", || (refused() == times).then_some(()));

@@ -80,7 +80,7 @@ fn forgeries(card: &Card) -> Vec<(&'static str, Verdict, &'static str)> {
 }
 
 #[test]
-fn g1_what_is_forged_does_not_count_and_blocks_nothing() {
+fn g1_g3_g9_what_is_forged_or_replayed_does_not_count_and_blocks_nothing() {
     let Some(postgres) = desk() else { return };
     let mut machine = Machine::start(&postgres, "", &[]);
     let owner = Desk::open(&postgres.url("postgres"));
