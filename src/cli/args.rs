@@ -335,6 +335,9 @@ pub struct ToolsReviewOptions {
     /// Review what such a file offers, and agree to what you choose; `-` reads it from stdin
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     pub import: Option<PathBuf>,
+    /// Review what those whom `team` under [desk] in config.toml names have signed for their team, and agree to what you choose
+    #[arg(long, conflicts_with_all = ["export", "import"], hide = true)]
+    pub team: bool,
     /// Offer on the pages what the log saw calls ask about, as wrappers with --observe record it
     #[arg(long, conflicts_with_all = ["export", "import"])]
     pub from_log: bool,

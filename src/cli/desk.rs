@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::Here;
@@ -42,6 +42,16 @@ Examples:
   mcp-approve desk freeze --lift"
     )]
     Freeze(FreezeOptions),
+    /// Signs a file of `tools review --export` for your team: machines whose config.toml names you offer it as a review
+    #[command(
+        after_help = "A machine takes nothing over by itself: `team = [\"you@example.com\"]` under [desk] in its config.toml has it offered, \
+and `mcp-approve tools review --team` there agrees to it.
+
+Example:
+  mcp-approve tools review --export agreed.json
+  mcp-approve desk share agreed.json"
+    )]
+    Share(ShareOptions),
     /// Signs each minute that machines can be reached, for those whose policy requires it
     #[command(
         after_help = "It runs until it is stopped, as an operator's role. Its key is a file that it uses by itself, so root's list of signers must allow it for namespaces=\"alive@mcp-approve\" and for nothing else."
@@ -65,6 +75,14 @@ pub struct FreezeOptions {
     /// List the stops in force and the last sign of life
     #[arg(long, conflicts_with_all = ["lift", "machine", "reason"])]
     pub status: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ShareOptions {
+    #[command(flatten)]
+    pub desk: DeskUrl,
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
 }
 
 #[derive(Args, Debug)]
@@ -137,6 +155,11 @@ pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut d
         DeskCommand::Init(options) => init(&target(&options.desk, places)?, options, out),
         DeskCommand::Run(desk) => serve(&target(desk, places)?, places, out),
         DeskCommand::Freeze(options) => freeze(options, Here { places, now: now() }, out),
+        DeskCommand::Share(options) => {
+            let target = target(&options.desk, places)?;
+            runtime()?.block_on(stop::share(&target, &options.file, Here { places, now: now() }, out))?;
+            Ok(ExitCode::SUCCESS)
+        }
         DeskCommand::Alive(options) => {
             let target = target(&options.desk, places)?;
             match runtime()?.block_on(stop::alive(&target, options.key.as_deref(), (places, now), out)) {

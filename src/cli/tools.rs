@@ -35,6 +35,7 @@ pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, no
         ToolsCommand::Search(options) => {
             paged(pages(&options.list), First::Top, out, |out| search::run(options, here, out))
         }
+        ToolsCommand::Review(options) if options.team => transfer::import_team(options, here, out),
         ToolsCommand::Review(options) => match (&options.export, &options.import) {
             (Some(file), _) => transfer::export(file, options.server.as_deref(), here, out),
             (None, Some(file)) => transfer::import(file, options, here, out),

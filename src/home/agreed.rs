@@ -8,6 +8,7 @@ use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::audit::agreed::{Latest, agreed, taken_back};
 use crate::audit::record::{Entry, Kind};
@@ -154,18 +155,22 @@ pub fn take_back(store: &mut PinStore, places: &Places, these: &[&Known], now: i
     Ok(())
 }
 
-/// Agrees to things, each of the server with this name and fingerprint: recorded with the proof, then kept.
+/// Agrees to things, each of the server with this name and fingerprint: recorded with the proof, then kept. `from` is the signature of
+/// the team's set that they are taken from.
 /// Errors: it could not be recorded, and nothing was kept; or it could not be kept, and does not count.
 pub fn agree(
     store: &mut PinStore,
     places: &Places,
     these: &[(&str, &str, &Agreement)],
-    proof: &Proof,
+    (proof, from): (&Proof, Option<&Value>),
     now: i64,
 ) -> Result<(), AgreedError> {
     let entries = these.iter().map(|(server, fingerprint, one)| {
         let mut entry = agreed(entry(server, now), one, fingerprint).proven(proof);
         entry.add("fingerprint", proof.is_signed().then_some(*fingerprint));
+        if let Some(from) = from {
+            entry.uncut.add("from_team", from);
+        }
         entry
     });
     record_all(places, entries.collect())?;

@@ -219,6 +219,11 @@ pub fn desk(places: &Places) -> Result<DeskPlace, ConfigError> {
     Ok(load(places)?.desk)
 }
 
+/// Whose signed sets of a team are offered here, by the names that they sign as; nobody's without `[desk] team`.
+pub fn team(places: &Places) -> Result<Vec<String>, ConfigError> {
+    Ok(load(places)?.team)
+}
+
 /// Every policy file that wrappers read: the one for all of them first.
 pub fn policies(places: &Places) -> Result<Vec<PolicyPlace>, ConfigError> {
     let Config { top, servers, .. } = load(places)?;
@@ -283,6 +288,7 @@ struct Config {
     notices: Notices,
     allow_unwrapped: Vec<String>,
     desk: DeskPlace,
+    team: Vec<String>,
 }
 
 fn load(places: &Places) -> Result<Config, ConfigError> {
@@ -324,11 +330,13 @@ fn parse(text: &str, folder: &Path) -> Result<Config, Vec<Problem>> {
     let allowed = document.get("allow-unwrapped").map(|value| reading.texts(value, "allow-unwrapped"));
     let allow_unwrapped = allowed.into_iter().flatten().map(|(_, name)| name).collect();
     let desk = document.get("desk").and_then(|value| reading.table(value, "desk"));
+    let team = desk.and_then(|table| table.get("team")).map(|value| reading.texts(value, "team"));
+    let team = team.into_iter().flatten().map(|(_, name)| name).collect();
     let desk = desk.map(|table| desk_place(&mut reading, table, folder)).unwrap_or_default();
     let problems = reading.finish();
     if problems.is_empty() {
         let notices = Notices::of(document);
-        Ok(Config { top, servers, approvers, notify, roles, tools, notices, allow_unwrapped, desk })
+        Ok(Config { top, servers, approvers, notify, roles, tools, notices, allow_unwrapped, desk, team })
     } else {
         Err(problems)
     }
@@ -341,7 +349,8 @@ fn desk_place(reading: &mut Reading<'_>, table: &DeTable<'_>, folder: &Path) -> 
             name @ "url" => desk.url = reading.text(value, name).unwrap_or_default(),
             name @ "passfile" => desk.passfile = path(reading, value, name, folder),
             name @ "ca" => desk.ca = path(reading, value, name, folder),
-            other => reading.unknown_key(key.span(), other, &["url", "passfile", "ca"]),
+            "team" => {}
+            other => reading.unknown_key(key.span(), other, &["url", "passfile", "ca", "team"]),
         }
     }
     desk

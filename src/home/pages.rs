@@ -150,7 +150,7 @@ pub fn answer(
     let all: Vec<_> =
         these.iter().copied().chain(&said).map(|one| (server.as_str(), fingerprint.as_str(), one)).collect();
     if !all.is_empty() {
-        agreed::agree(store, places, &all, proof, now)?;
+        agreed::agree(store, places, &all, (proof, None), now)?;
     }
     let lines = counted(these.len() + words.len() - outdated, "line");
     let mut says = format!("Agreed to {lines} of {server}.");

@@ -1,15 +1,20 @@
 //! What operators have signed for many machines, as `desk run` keeps it beside this user's state. Whoever reads it checks it: by the
 //! lists of signers in force, for this user of this machine. What is missing is no end of a stop that was seen.
 
-use std::fs::File;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::places::Places;
-use super::{replace, signers, user};
+use super::{config, replace, signers, user};
 use crate::pins::launch::stamp;
-use crate::signing::standing::{Ignored, Me, Standing};
+use crate::signing::grade::{ConsoleUser, Grade};
+use crate::signing::standing::{Ignored, Me, SignedTeam, Standing, TeamSet};
 use crate::signing::statement::Evidence;
+use crate::signing::verdict::CLOCK_SKEW;
 
 /// The longest file that is read, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -41,6 +46,61 @@ pub fn read(path: &Path) -> Result<Vec<Evidence>, String> {
 /// Writes a file whole.
 pub fn write(path: &Path, statements: &[Evidence]) -> io::Result<()> {
     replace::replace(path, &serde_json::to_string(statements)?)
+}
+
+/// The file of what teams have agreed to.
+pub fn team_file(places: &Places) -> PathBuf {
+    places.desk_dir().join("team.json")
+}
+
+/// A team's set: its text, as `tools review --export` writes it, and who signed it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TeamText {
+    pub signed: Evidence,
+    pub text: String,
+}
+
+/// A set that may be taken over here.
+#[derive(Clone, Debug)]
+pub struct TeamOffer {
+    pub signed: SignedTeam,
+    pub worth: Grade,
+    pub set: TeamText,
+}
+
+/// The sets that may be taken over here: each the latest of an author whom `[desk] team` names, checked by the lists in force.
+pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamOffer>, String> {
+    let named = config::team(places).map_err(|error| error.to_string())?;
+    if named.is_empty() || sets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let lists = signers::load(places).map_err(|error| error.to_string())?.ok_or("there is no list of signers")?;
+    let mut latest: BTreeMap<String, TeamOffer> = BTreeMap::new();
+    for set in sets {
+        // One that nobody may have signed is none.
+        let Ok(signed) = SignedTeam::check(set.signed.clone(), &set.text, &lists.signers) else { continue };
+        let TeamSet { signer, time, .. } = signed.statement();
+        let is_later = latest.get(signer).is_none_or(|known| known.signed.statement().time < *time);
+        if named.contains(signer)
+            && is_later
+            && *time <= now.saturating_add(CLOCK_SKEW)
+            && let Some(worth) = signed.grade(lists.owner, ConsoleUser::Same)
+        {
+            latest.insert(signer.clone(), TeamOffer { signed, worth, set });
+        }
+    }
+    Ok(latest.into_values().collect())
+}
+
+/// The sets that `desk run` has brought.
+pub fn brought(places: &Places, now: i64) -> Result<Vec<TeamOffer>, String> {
+    let path = team_file(places);
+    let unreadable = |cause: String| format!("{} cannot be read: {cause}", path.display());
+    match fs::read_to_string(&path) {
+        Ok(text) => teams(places, serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?, now),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(cause) => Err(unreadable(cause.to_string())),
+    }
 }
 
 /// Reads the files whenever they have changed.

@@ -242,7 +242,7 @@ impl Settlement<'_> {
             agreed::take_back(store, self.places, &former.iter().collect::<Vec<_>>(), self.now)?;
         }
         if let Some(said) = said {
-            agreed::agree(store, self.places, &[(of.0, of.1, &said)], proof, self.now)?;
+            agreed::agree(store, self.places, &[(of.0, of.1, &said)], (proof, None), self.now)?;
         }
         let (settled, says) = match word {
             ToolReview::Accepted => {

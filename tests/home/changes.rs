@@ -122,7 +122,7 @@ fn what_was_agreed_to_counts_only_with_a_signature_that_covers_it_and_holds_now(
     assert!(proves(Some(&good), NOW - 3 * 60_000).unwrap_err().contains("future"));
     let proven = proves(Some(&good), NOW).unwrap();
     let mut store = PinStore::open(&home.places.pins_db()).unwrap();
-    agree(&mut store, &home.places, &[("files", &fingerprint, &one)], &proven, NOW).unwrap();
+    agree(&mut store, &home.places, &[("files", &fingerprint, &one)], (&proven, None), NOW).unwrap();
     let stands = |store: &PinStore| all(store, &home.places, NOW).unwrap()[0].standing;
     assert_eq!(stands(&store), Standing::Proven(Backing::Signed));
     let (holds, said) = verified(&home);

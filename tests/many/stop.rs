@@ -6,11 +6,13 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, Stop, StopWord, text};
 use mcp_approve::signing::statement::Evidence;
+use portable_pty::CommandBuilder;
 use serde_json::json;
 
 use super::bed::{Machine, mara, now, sam};
 use super::roles::desk;
 use crate::fake::operator::Operator;
+use crate::fake::terminal::Terminal;
 use crate::fake::{BINARY, log, until};
 use crate::postgres::Postgres;
 use crate::signing_bed::{Key, Making, armored};
@@ -259,4 +261,52 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     assert!(said.contains("lets this key sign more than signs of life"), "{said}");
     assert_eq!(said.lines().count(), 1, "each failure once: {said}");
     assert_eq!(count(), ["1"]);
+
+    // What a team has agreed to: offered where the author is named, and taken over by a person at a terminal.
+    let file = home.path().join("agreed.json");
+    let one =
+        r#"{"version":1,"agreed":[{"what":"meta","key":"example.com/turn","value":"tester","since":"2026-11-20"}]}"#;
+    fs::write(&file, one).expect("a file");
+    let said = run(&["share", &file.display().to_string()]);
+    assert!(said.contains("Shared: 1 agreement."), "{said}");
+    let forged = Evidence { statement: "{}".into(), signature: "no signature".into() };
+    row(&postgres, "team", &forged);
+    let review = |words: &[&str]| {
+        let mut command = Command::new(BINARY);
+        command.arg("--home").arg(machine.path()).args(["tools", "review"]).args(words);
+        let said = command.output().expect("run");
+        assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8_lossy(&said.stdout).into_owned()
+    };
+    assert!(review(&["--team"]).starts_with("There is nothing to take over"));
+    let names = |author: &str| {
+        fs::create_dir_all(machine.path().join("config")).expect("a folder");
+        let text = format!("[desk]\nteam = [\"{author}\"]\n");
+        fs::write(machine.path().join("config/config.toml"), text).expect("a configuration");
+    };
+    names("tom@example.com");
+    until("the set was brought", || review(&[]).contains("tom@example.com has shared 1 agreement").then_some(()));
+    let said = review(&["--team"]);
+    assert!(said.contains("as the set that tom@example.com signed at 20"), "{said}");
+    assert!(said.contains("run this at a terminal") && log::of_kind(machine.path(), "agreed").is_empty(), "{said}");
+    names("robot@example.com");
+    assert!(review(&["--team"]).starts_with("There is nothing to take over"), "another author is named");
+    names("tom@example.com");
+    let mut command = CommandBuilder::new(BINARY);
+    command.args(["--home".as_ref(), machine.path().as_os_str()]);
+    command.args(["tools", "review", "--team"]);
+    let mut terminal = Terminal::running(command, (120, 40));
+    terminal.shows(&["example.com/turn in _meta from tester"]);
+    terminal.types("a\r");
+    terminal.shows(&["Agreed to 1"]);
+    assert!(terminal.wait().success());
+    let records = log::of_kind(machine.path(), "agreed");
+    assert_eq!(records[0]["detail"]["from_team"]["signer"], "tom@example.com", "{records:?}");
+    assert!(review(&["--team"]).contains("There is nothing new to agree to"));
+    assert!(!review(&[]).contains("has shared"));
+    // Its file, changed: it is not the text that was signed.
+    let brought = machine.path().join("state/desk/team.json");
+    let text = fs::read_to_string(&brought).expect("a set");
+    fs::write(&brought, text.replace("example.com/turn", "example.com/burn")).expect("a set");
+    assert!(review(&["--team"]).starts_with("There is nothing to take over"));
 }

@@ -1,4 +1,5 @@
-//! `desk freeze` signs a stop for all machines, or its end, and lists what is in force; `desk alive` signs that they can be reached.
+//! What operators sign for all machines: `desk freeze` a stop or its end, `desk alive` that they can be reached, `desk share` what a
+//! team has agreed to.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -7,21 +8,28 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::cli::error::Error;
-use crate::cli::look::Here;
+use crate::cli::look::{Here, shown};
+use crate::cli::manifest;
 use crate::desk::engine::{Engine, EngineError, Program, Target};
 use crate::desk::standing::{StandingKind, newest, write};
 use crate::home::places::{Places, under};
-use crate::home::signers;
+use crate::home::{agreed, signers};
 use crate::operator::sign::{self, OwnKey, Prompts};
 use crate::signing::InForce;
-use crate::signing::standing::{ALIVE, Alive, FREEZE, SignedAlive, SignedStop, Stop, StopWord, moment, text};
+use crate::signing::standing::{
+    ALIVE, Alive, FREEZE, SignedAlive, SignedStop, Stop, StopWord, TEAM, TeamSet, moment, text,
+};
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::text::plain::visible;
 use crate::text::time::span;
+use crate::wire::{Digest, counted};
 
 /// How many of the newest stops, and signs of life, are listed and counted from.
 const NEWEST: i64 = 1000;
 const SIGNS: i64 = 16;
+
+/// The longest text of a set, in bytes.
+const LONGEST_SET: usize = 1 << 20;
 
 /// How long after a sign of life the next is signed, and how long after one that failed.
 const EACH: Duration = Duration::from_secs(60);
@@ -61,6 +69,36 @@ pub(super) async fn freeze(
             span(there.saturating_sub(now).saturating_abs())
         )?;
     }
+    Ok(())
+}
+
+/// Signs a file of agreements for a team, and writes it to the desk.
+pub(super) async fn share(
+    target: &Target,
+    file: &Path,
+    Here { places, now }: Here<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let said = manifest::text(file)?;
+    let hint = "`mcp-approve tools review --export FILE` writes such a file";
+    let wrong = |why: String| Error::wrong(format!("{} is not shared: {}", shown(file), visible(&why)), hint);
+    let offers = agreed::of_file(&said).map_err(|error| wrong(error.to_string()))?;
+    if said.len() > LONGEST_SET {
+        return Err(wrong("it is longer than 1 MiB".to_owned()));
+    }
+    let engine = target.connect(Program::Command).await?;
+    let key = sign::keys(places, TEAM, now).map_err(no_signature)?.remove(0);
+    let set = TeamSet::new(Digest::of(said.as_bytes()), (key.signer.clone(), now));
+    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    out.flush()?;
+    places.create_state()?;
+    let evidence = sign::standing(text(&set), TEAM, key).sign(places).map_err(no_signature)?;
+    write(&engine, StandingKind::Team, &evidence, &said).await?;
+    let (count, author) = (counted(offers.len(), "agreement"), visible(&set.signer));
+    writeln!(
+        out,
+        "Shared: {count}. Machines whose config.toml has {author} in `team` under [desk] offer them as a review."
+    )?;
     Ok(())
 }
 

@@ -19,10 +19,11 @@ use crate::cli::{console, manifest};
 use crate::home::agreed::{self, AgreedError, AgreementOffer, Known, agree, change};
 use crate::home::places::Places;
 use crate::home::signers::{proof, word_needs};
+use crate::home::standing::{self, TeamOffer};
 use crate::home::user;
 use crate::pins::PinStore;
 use crate::pins::reading::{Server, StoredTool};
-use crate::signing::{Needs, grade::Danger};
+use crate::signing::{Needs, grade::Danger, standing::moment};
 use crate::wire::counted;
 
 /// Writes what counts today. A file that is there already is left as it is.
@@ -51,6 +52,50 @@ struct Wanted<'f> {
 }
 
 pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    review((&shown(file), &manifest::text(file)?, None), options, here, out)
+}
+
+/// Reviews what those whom `[desk] team` names have signed for their team.
+pub(super) fn import_team(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let hint = "`mcp-approve doctor` says what is wrong";
+    let sets = standing::brought(here.places, here.now).map_err(|why| Error::wrong(visible(&why), hint))?;
+    if sets.is_empty() {
+        let named = "those whom `team` under [desk] in config.toml names have shared nothing that `mcp-approve desk run` has brought";
+        return done(writeln!(out, "There is nothing to take over: {named}."));
+    }
+    for TeamOffer { signed, worth, set } in sets {
+        let author = visible(&signed.statement().signer);
+        let at = moment(signed.statement().time);
+        let from = signed.record(worth);
+        review((&format!("the set that {author} signed at {at}"), &set.text, Some(&from)), options, here, out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says whose sets wait for a review.
+pub(super) fn tell_of_teams(here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    // What cannot be read is said where it is asked for.
+    let sets = standing::brought(here.places, here.now).unwrap_or_default();
+    let store = store(here.places)?;
+    for TeamOffer { signed, set, .. } in sets {
+        let Ok(offers) = agreed::of_file(&set.text) else { continue };
+        let (wanted, _, _) = sorted(&offers, store.as_ref(), None, here)?;
+        if !wanted.is_empty() {
+            let (author, count) = (visible(&signed.statement().signer), counted(wanted.len(), "agreement"));
+            let next = here.places.command("tools review --team");
+            writeln!(out, "{author} has shared {count} that you have not: `{next}` shows them.")?;
+        }
+    }
+    Ok(())
+}
+
+/// Reviews a text of this name; `from` is the signature of a team's set.
+fn review(
+    (name, text, from): (&str, &str, Option<&Value>),
+    options: &ToolsReviewOptions,
+    here: Here<'_>,
+    out: &mut dyn Write,
+) -> Exit {
     let is_here = console::is_here();
     if options.yes && !is_here {
         let what = "what may pass unasked is agreed to by a person, so --yes counts only at a terminal";
@@ -58,9 +103,9 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     }
     let wrong = |why: String| {
         let hint = "nothing was taken from it; `mcp-approve tools review --export` writes such a file";
-        Error::wrong(format!("{} is not a file of agreements: {}", shown(file), visible(&why)), hint)
+        Error::wrong(format!("{name} is not a file of agreements: {}", visible(&why)), hint)
     };
-    let offers = agreed::of_file(&manifest::text(file)?).map_err(|error| wrong(error.to_string()))?;
+    let offers = agreed::of_file(text).map_err(|error| wrong(error.to_string()))?;
     if let Some(offer) = offers.iter().find(|offer| is_too_wide(&offer.agreement, here)) {
         return Err(wrong(format!("{} is never agreed to as a whole", offer.agreement.says())));
     }
@@ -74,9 +119,9 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
         writeln!(out, "{them} left out: no server {} with that command was seen here yet", visible(&server))?;
     }
     let Some(store) = store.as_mut().filter(|_| !wanted.is_empty()) else {
-        return done(writeln!(out, "There is nothing new to agree to in {}.", shown(file)));
+        return done(writeln!(out, "There is nothing new to agree to in {name}."));
     };
-    writeln!(out, "To pass unasked from now on, as {} has it:", shown(file))?;
+    writeln!(out, "To pass unasked from now on, as {name} has it:")?;
     for (at, one) in wanted.iter().enumerate() {
         let AgreementOffer { agreement, since, .. } = one.offer;
         let of = whose(&one.server, &agreement.tool);
@@ -103,7 +148,7 @@ pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, 
     };
     let proof = proof(here.places, needs, signed.as_ref(), (&terms, here.now));
     let proof = proof.map_err(|why| Error::failed("nothing was agreed to", why, "`mcp-approve help signing`"))?;
-    agree(store, here.places, &these, &proof, here.now)?;
+    agree(store, here.places, &these, (&proof, from), here.now)?;
     writeln!(out, "Agreed to {}; running servers use it within a second.", these.len())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,8 +5,11 @@ use tokio::time::timeout;
 
 use super::part::{SOONEST, Served, Site, UNWOKEN};
 use crate::desk::engine::{Engine, EngineError};
+use crate::desk::standing::{StandingKind, newest};
 use crate::home::places::Places;
-use crate::home::{signers, standing};
+use crate::home::replace::replace;
+use crate::home::standing::TeamText;
+use crate::home::{config, signers, standing};
 use crate::signing::InForce;
 use crate::signing::standing::{Ignored, Standing as Known};
 use crate::signing::statement::Evidence;
@@ -17,6 +20,9 @@ const PAGE: i64 = 256;
 /// How many of the newest signs of life are looked at: all but one are of no use, and some may be forged.
 const SIGNS: i64 = 16;
 
+/// How many of the newest sets of teams are looked at.
+const SETS: i64 = 16;
+
 pub(super) struct Standing {
     places: Places,
     known: Known,
@@ -24,6 +30,8 @@ pub(super) struct Standing {
     from: String,
     /// The lists by which they were read.
     lists: Option<InForce>,
+    /// How many sets of teams there were, the place of the last, and whose were kept, when they were read.
+    teams: (i64, i64, Vec<String>),
     /// What was written last, of stops and of signs of life.
     written: [Option<Vec<Evidence>>; 2],
 }
@@ -35,7 +43,7 @@ impl Standing {
         let mut files = standing::Reader::new(&site.places);
         let known = files.changed(now()).unwrap_or_else(|| Known::new(standing::me()));
         let places = site.places.clone();
-        Self { places, known, from: FIRST.to_owned(), lists: None, written: [None, None] }
+        Self { places, known, from: FIRST.to_owned(), lists: None, teams: (0, 0, Vec::new()), written: [None, None] }
     }
 
     pub(super) async fn serve(&mut self, engine: &Engine) -> Served {
@@ -64,6 +72,7 @@ impl Standing {
         };
         if self.lists.as_ref() != Some(&lists) {
             FIRST.clone_into(&mut self.from);
+            self.teams = (0, 0, Vec::new());
             self.lists = Some(lists.clone());
         }
         self.read_stops(engine, &lists).await?;
@@ -73,6 +82,31 @@ impl Standing {
             let evidence = Evidence { statement: row.get(0), signature: row.get(1) };
             // Most are known.
             let _ = self.known.take_alive(evidence, &lists, now());
+        }
+        self.read_teams(engine).await
+    }
+
+    /// Keeps the sets of those whom `config.toml` names, whenever there are other rows than before.
+    async fn read_teams(&mut self, engine: &Engine) -> Result<(), EngineError> {
+        const ROWS: &str = "SELECT count(*), coalesce(max(place), 0) FROM mcp_approve.standing WHERE kind = 'team'";
+        let row = engine.client.query_one(ROWS, &[]).await?;
+        // A configuration that cannot be read names no one, and what was kept stays.
+        let named = config::team(&self.places).unwrap_or_default();
+        let rows = (row.get(0), row.get(1), named);
+        if rows == self.teams || rows.2.is_empty() {
+            return Ok(());
+        }
+        let read = newest(engine, StandingKind::Team, SETS).await?;
+        let sets = read.into_iter().map(|row| TeamText { signed: row.evidence, text: row.said }).collect();
+        let kept = standing::teams(&self.places, sets, now()).and_then(|sets| {
+            let sets: Vec<TeamText> = sets.into_iter().map(|offer| offer.set).collect();
+            let text = serde_json::to_string(&sets).map_err(|error| error.to_string())?;
+            replace(&standing::team_file(&self.places), &text).map_err(|error| error.to_string())
+        });
+        match kept {
+            Ok(()) => self.teams = rows,
+            // Tried again with the next reading.
+            Err(error) => tracing::error!(%error, "what a team has agreed to was not kept"),
         }
         Ok(())
     }
