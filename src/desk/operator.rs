@@ -236,26 +236,19 @@ impl<F: Fn(ClientEvent)> Desk<F> {
     }
 
     fn take(&mut self, session: String, message: FromConsole) {
-        let refused = refusal(&message);
-        let (ticket, why) = match message {
+        let ticket = message.ticket().to_owned();
+        let why = match message {
             FromConsole::Decide { ticket, digest, verdict, signed: Some(signed) } => {
-                let is_withheld = self.heard.is_withheld(&session, &ticket);
-                if !(is_withheld && matches!(verdict, OperatorVerdict::Approve { .. })) {
+                let approves = matches!(verdict, OperatorVerdict::Approve { .. });
+                if !(approves && self.heard.is_withheld(&session, &ticket)) {
                     let taken = self.outbox.take(session, Word { ticket, digest, verdict }, signed);
                     return taken.unwrap_or_else(|undelivered| self.undelivered(undelivered));
                 }
-                (ticket, WITHHELD)
+                WITHHELD
             }
             FromConsole::Look { ticket, .. } => return self.outbox.look(session, ticket, (self.now)()),
-            FromConsole::Decide { ticket, signed: None, .. } => (ticket, UNSIGNED),
-            FromConsole::Edit { ticket, .. }
-            | FromConsole::Grant { ticket, .. }
-            | FromConsole::Pin { ticket, .. }
-            | FromConsole::Extend { ticket, .. } => (ticket, refused.unwrap_or(ONLY_THERE)),
-            FromConsole::Hello { .. }
-            | FromConsole::Peek { .. }
-            | FromConsole::EndGrant { .. }
-            | FromConsole::AcceptPolicy { .. } => (String::new(), refused.unwrap_or(ONLY_THERE)),
+            FromConsole::Decide { signed: None, .. } => UNSIGNED,
+            other => refusal(&other).unwrap_or(ONLY_THERE),
         };
         self.undelivered(Undelivered { session, ticket, why: why.to_owned() });
     }

@@ -58,18 +58,7 @@ fn through_a_desk(model: &Model, command: Command, more: &mut Vec<Msg>) -> Optio
 
 /// The ticket that a message is about, and why it is not sent; `None` where it is.
 fn refused(model: &Model, session: &str, message: &FromConsole) -> Option<(String, &'static str)> {
-    let ticket = match message {
-        FromConsole::Decide { ticket, .. }
-        | FromConsole::Edit { ticket, .. }
-        | FromConsole::Grant { ticket, .. }
-        | FromConsole::Pin { ticket, .. }
-        | FromConsole::Look { ticket, .. }
-        | FromConsole::Extend { ticket, .. } => ticket.clone(),
-        FromConsole::Hello { .. }
-        | FromConsole::Peek { .. }
-        | FromConsole::EndGrant { .. }
-        | FromConsole::AcceptPolicy { .. } => String::new(),
-    };
+    let ticket = message.ticket().to_owned();
     let call = CallKey { session: session.to_owned(), ticket: ticket.clone() };
     let approves = matches!(message, FromConsole::Decide { verdict: OperatorVerdict::Approve { .. }, .. });
     let is_withheld = approves && model.queue.call(&call).is_some_and(|held| held.is_withheld());

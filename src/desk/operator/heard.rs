@@ -3,13 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
+use crate::audit::By;
 use crate::desk::engine::{Engine, EngineError, Program};
-use crate::desk::told::Told;
+use crate::desk::told::{EVERY_SESSION, Told};
 use crate::gate::data::snapshot::Snapshot;
-use crate::link::message::{Around, At, ClientEvent, FromWrapper, Wrapper};
+use crate::link::message::{Around, At, CallEnd, ClientEvent, FromWrapper, Wrapper};
 use crate::wire::{Digest, counted, number::grouped};
 
 /// The most calls that a console begins with, the oldest first.
@@ -17,22 +19,25 @@ const MOST: i64 = 20_000;
 /// How many rows are read at once: each may have a mebibyte.
 const CHUNK: i64 = 256;
 
-/// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end. The
-/// indexes have all that this asks, so that no row is read for it.
+/// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
+/// is told after each hello. The indexes have all that this asks, so that no row is read for it.
 const BEGINNING: &str = "\
     WITH said AS (
         SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
             coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
         FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
-    ), here AS (SELECT * FROM said WHERE hello > gone),
+    ), here AS (
+        SELECT machine, session, hello, said.status FROM said
+        WHERE hello > gone AND NOT EXISTS (SELECT FROM said AS every WHERE every.machine = said.machine AND every.session = '*' AND every.gone > said.hello)
+    ),
     calls AS (
         SELECT DISTINCT ON (machine, session, ticket) place, kind
         FROM mcp_approve.told JOIN here USING (machine, session)
-        WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > gone
+        WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
         ORDER BY machine, session, ticket, place DESC
     )
     SELECT 0 AS part, hello AS place FROM here
-    UNION ALL SELECT 1, status FROM here WHERE status > gone
+    UNION ALL SELECT 1, status FROM here WHERE status > hello
     UNION ALL SELECT 2, place FROM calls WHERE kind = 'held'
     ORDER BY part, place";
 
@@ -75,13 +80,30 @@ pub(super) struct Heard {
     /// The rows from there on that were read.
     seen: Vec<i64>,
     /// The wrappers that are here, by the console's name of their session.
-    wrappers: BTreeMap<String, Arc<At>>,
-    /// The calls of which something is not here, by session and ticket.
-    withheld: BTreeSet<(String, String)>,
+    wrappers: BTreeMap<String, Site>,
     left_out: u64,
     /// How many calls wait beyond what a console begins with.
     beyond: i64,
 }
+
+/// A wrapper that is here.
+struct Site {
+    at: Arc<At>,
+    /// Its calls that wait, and of which something is withheld.
+    calls: BTreeMap<String, bool>,
+    /// Since it was told again, or its machine's process began again: what was known before and was not told again since.
+    doubt: Option<Doubt>,
+}
+
+/// What ends at that moment unless it is told again.
+struct Doubt {
+    until: Instant,
+    is_back: bool,
+    calls: BTreeSet<String>,
+}
+
+/// How long a machine has to tell again what is there, after it has begun to.
+const TOLD_AGAIN: Duration = Duration::from_secs(10);
 
 /// The console's name of a session: no two machines have the same. [`parts`] takes it apart.
 fn name(session: &str, machine: &str) -> String {
@@ -109,6 +131,7 @@ impl Heard {
                 break;
             }
         }
+        self.settle_doubts(take);
         if next != point {
             let still = "SELECT place FROM mcp_approve.told WHERE place = ANY ($1) AND xid >= $2::text::xid8";
             if !self.seen.is_empty() {
@@ -160,31 +183,43 @@ impl Heard {
     /// What a row says, if that is news; `None` where it cannot be what it says.
     fn news(&mut self, machine: &str, session: &str, ticket: &str, said: &str) -> Option<Option<News>> {
         let is_plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-        let told: Told = serde_json::from_str(said).ok().filter(|told: &Told| is_plain && told.ticket() == ticket)?;
-        let key = name(session, machine);
-        let at = self.wrappers.get(&key);
+        let told: Told = serde_json::from_str(said).ok().filter(|told: &Told| told.ticket() == ticket)?;
+        if session == EVERY_SESSION && told == Told::Gone {
+            let of_it = |site: &&mut Site| site.at.machine == machine;
+            self.wrappers.values_mut().filter(of_it).for_each(|site| site.doubt(false));
+            return Some(None);
+        }
+        let key = is_plain.then(|| name(session, machine))?;
+        if let Told::Hello { wrapper, host, user } = told {
+            let at = Arc::new(At { machine: machine.to_owned(), host, user });
+            let wrapper = named(wrapper, session, &key, &at)?;
+            let site = self.wrappers.entry(key).or_insert_with(|| Site {
+                at: Arc::clone(&at),
+                calls: BTreeMap::new(),
+                doubt: None,
+            });
+            site.at = at;
+            site.doubt(true);
+            return Some(Some(News::Event(ClientEvent::Connected(wrapper))));
+        }
+        let Some(site) = self.wrappers.get_mut(&key) else {
+            // What is said last of a wrapper that is gone is no news; but a call of one that is not here cannot be.
+            return (!matches!(told, Told::Held { .. })).then_some(None);
+        };
         let event = match told {
-            Told::Hello { wrapper, host, user } => {
-                let at = Arc::new(At { machine: machine.to_owned(), host, user });
-                let wrapper = named(wrapper, session, &key, &at)?;
-                self.wrappers.insert(key, at);
-                ClientEvent::Connected(wrapper)
-            }
+            Told::Hello { .. } => return None,
             Told::Held { card, withheld } => {
-                is_of(&card, at?, session).then_some(())?;
-                let call = (key.clone(), card.ticket.clone());
-                if withheld {
-                    self.withheld.insert(call);
-                    ClientEvent::Withheld { session: key, call: card }
-                } else {
-                    self.withheld.remove(&call);
-                    ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } }
+                is_of(&card, &site.at, session).then_some(())?;
+                site.calls.insert(card.ticket.clone(), withheld);
+                site.certain(&card.ticket);
+                match withheld {
+                    true => ClientEvent::Withheld { session: key, call: card },
+                    false => ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } },
                 }
             }
-            // What is said last of a wrapper that is gone is no news.
-            _ if at.is_none() => return Some(None),
             Told::Settled(end) => {
-                self.withheld.remove(&(key.clone(), end.ticket.clone()));
+                site.calls.remove(&end.ticket);
+                site.certain(&end.ticket);
                 ClientEvent::Said { session: key, message: FromWrapper::Settled(end) }
             }
             Told::Status(status) => ClientEvent::Said { session: key, message: FromWrapper::Status(*status) },
@@ -193,16 +228,38 @@ impl Heard {
             }
             Told::Gone => {
                 self.wrappers.remove(&key);
-                self.withheld.retain(|(session, _)| *session != key);
                 ClientEvent::Gone { session: key }
             }
         };
         Some(Some(News::Event(event)))
     }
 
+    /// Ends what its machine had time to tell again, and has not.
+    fn settle_doubts(&mut self, take: &mut dyn FnMut(News)) {
+        let now = Instant::now();
+        let mut gone = Vec::new();
+        for (session, site) in &mut self.wrappers {
+            let Some(doubt) = site.doubt.take_if(|doubt| doubt.until <= now) else { continue };
+            if !doubt.is_back {
+                gone.push(session.clone());
+                continue;
+            }
+            for ticket in doubt.calls {
+                site.calls.remove(&ticket);
+                let who = "its machine does not have it any more".to_owned();
+                let end = CallEnd { ticket, time: 0, verdict: None, by: By::Fault, who };
+                take(News::Event(ClientEvent::Said { session: session.clone(), message: FromWrapper::Settled(end) }));
+            }
+        }
+        for session in gone {
+            self.wrappers.remove(&session);
+            take(News::Event(ClientEvent::Gone { session }));
+        }
+    }
+
     /// Whether what is here of a call is not all of it.
     pub(super) fn is_withheld(&self, session: &str, ticket: &str) -> bool {
-        self.withheld.contains(&(session.to_owned(), ticket.to_owned()))
+        self.wrappers.get(session).and_then(|site| site.calls.get(ticket)).copied().unwrap_or_default()
     }
 
     /// Who and what is there beside what was read.
@@ -219,7 +276,7 @@ impl Heard {
         }
         let looks = engine.client.query(LOOKS, &[]).await?;
         let looks = looks.iter().map(|row| (name(row.get(1), row.get(0)), row.get(2), row.get(3))).collect();
-        let is_away = |(_, at): &(&String, &Arc<At>)| !machines.contains(&at.machine);
+        let is_away = |(_, site): &(&String, &Site)| !machines.contains(&site.at.machine);
         let away = self.wrappers.iter().filter(is_away).map(|(key, _)| key.clone()).collect();
         Ok(Around { operators, away, looks, broken: None, left_out: self.left_out() })
     }
@@ -238,6 +295,19 @@ impl Heard {
         });
         let both: Vec<String> = rows.into_iter().chain(calls).collect();
         (!both.is_empty()).then(|| both.join("; "))
+    }
+}
+
+impl Site {
+    fn doubt(&mut self, is_back: bool) {
+        let calls = self.calls.keys().cloned().collect();
+        self.doubt = Some(Doubt { until: Instant::now() + TOLD_AGAIN, is_back, calls });
+    }
+
+    fn certain(&mut self, ticket: &str) {
+        if let Some(doubt) = &mut self.doubt {
+            doubt.calls.remove(ticket);
+        }
     }
 }
 
