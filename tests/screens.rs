@@ -16,6 +16,7 @@ mod keys;
 mod lists;
 mod log_pages;
 mod log_reader;
+mod machines;
 mod marks;
 mod matrix;
 mod past;

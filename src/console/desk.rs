@@ -2,7 +2,7 @@
 //! else is there. Reads only.
 
 use super::keymap::Action;
-use super::model::{Held, Model, Reach, Screen};
+use super::model::{CallKey, Held, Model, Reach, Screen};
 use crate::text::row::{Row, Tone, foreign, key, ours, strong, warn};
 
 /// Whether an action does something at one machine, and nothing on a desk.
@@ -33,9 +33,8 @@ pub fn instead(model: &Model) -> Option<Vec<Row>> {
         return None;
     }
     let (what, where_it_is) = match model.screen {
-        Screen::Queue | Screen::Detail => return None,
+        Screen::Queue | Screen::Detail | Screen::Log => return None,
         Screen::Activity => ("What passes is not on the desk.", "Each machine's own console shows it: mcp-approve"),
-        Screen::Log => ("The log is not read here.", "At each machine: mcp-approve log"),
         Screen::Tools => ("Tools are not on the desk.", "At each machine: mcp-approve tools"),
         Screen::Rules => ("Rules are not on the desk.", "At each machine: mcp-approve rules"),
         Screen::Servers => ("No wrapper is on this desk yet.", "Start this at each machine: mcp-approve desk run"),
@@ -102,7 +101,7 @@ pub fn around(model: &Model, held: &Held) -> Row {
         row = row.quiet(if at + 1 == lookers.len() { " and " } else { ", " }).and_foreign(Tone::Key, who);
     }
     if is_away(model, held) {
-        row = row.quiet(" · ").warn("its machine is away: it takes a verdict once it is back");
+        row = row.quiet(" · ").warn("its machine is away: a verdict waits");
     }
     row
 }
@@ -119,6 +118,11 @@ pub fn others(model: &Model) -> Row {
 /// That machines are away, and how many sessions wait for them.
 pub fn away(model: &Model, session: &str) -> Option<Row> {
     model.around.away.contains(session).then(|| warn("away").quiet(": what is decided waits until it is there"))
+}
+
+/// The name of a call by its key.
+pub fn name_of(model: &Model, key: &CallKey, tone: Tone) -> Row {
+    model.queue.call(key).map_or_else(|| foreign(tone, &key.ticket), |held| name(held, tone))
 }
 
 /// The name of a call: its ticket, on a desk with its machine before it.

@@ -2,6 +2,7 @@
 //! number, place everything else.
 
 use super::card::{Anchor, Fold};
+use super::desk;
 use super::model::{Armed, LostFate, Model, Overlay, Process, Reading, Screen, Seen, Tour};
 use super::pages::servers;
 use super::palette;
@@ -177,7 +178,7 @@ pub fn rows(model: &Model) -> Vec<Row> {
             vec![key(" / ").and_foreign(Tone::Strong, text).key("▏"), find_hint(model)]
         }
         Some(Overlay::Unreadable { armed, problem, .. }) => vec![
-            heading(Tone::Warn, "The edited arguments cannot be sent", armed),
+            heading(model, Tone::Warn, "The edited arguments cannot be sent", armed),
             ours(" ").and_foreign(Tone::Danger, problem),
             quiet(" Nothing was sent; the call still waits as it was."),
         ],
@@ -215,7 +216,7 @@ fn confirm(model: &Model, armed: &Armed, reading: Reading) -> Vec<Row> {
         (Reading::Read, Seen::Whole) => "Approve this dangerous call?".to_owned(),
     };
     vec![
-        heading(Tone::Danger, &question, armed),
+        heading(model, Tone::Danger, &question, armed),
         ours(" ").and_foreign(Tone::Strong, model.effect_of(held)),
         danger(" ◆ ").and_foreign(Tone::Danger, why),
     ]
@@ -232,7 +233,7 @@ fn reason(model: &Model, members: &[Armed], text: &str, width: usize) -> Vec<Row
     let heading = match members {
         // What is typed is still text, and stays in sight.
         [armed] if model.waits(armed).is_none() => return vec![over(armed), written((" › ", " … "), text, width)],
-        [armed] => heading(Tone::Ours, "Deny, because", armed),
+        [armed] => heading(model, Tone::Ours, "Deny, because", armed),
         many => {
             ours(format!(" Deny {} calls, because", many.len())).quiet("  · each is listed before anything is sent")
         }
@@ -317,9 +318,8 @@ fn tour(model: &Model) -> Vec<Row> {
     ]
 }
 
-fn heading(tone: Tone, words: &str, armed: &Armed) -> Row {
-    let row = Row::of(tone, format!(" {words} "));
-    row.quiet(" ").and_foreign(Tone::Quiet, &armed.key().ticket)
+fn heading(model: &Model, tone: Tone, words: &str, armed: &Armed) -> Row {
+    Row::of(tone, format!(" {words} ")).quiet(" ").joined(desk::name_of(model, armed.key(), Tone::Quiet))
 }
 
 fn over(armed: &Armed) -> Row {

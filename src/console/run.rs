@@ -20,14 +20,15 @@ use signing::Wanted;
 use source::Source;
 use terminal::{Focus, Input, Keyboard, Screen, message};
 
-use crate::desk::engine::{EngineError, Target};
 use crate::desk::operator::Operator;
+use crate::desk::{self, engine::EngineError, engine::Program, engine::Target};
 use crate::home::{config, places::Places, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::{desktop::Desktop, folder::LinkError};
+use crate::operator::log_reader::{self, Opener};
 use crate::operator::pinned::{PinReview, ReviewDone};
 use crate::operator::sign::{self, ChangeTerms, Evidence, Prompts, ToSign};
-use crate::operator::{Sources, found::LogRequest, log_reader, rule_book, rule_book::RuleChange, settle::Settlement};
+use crate::operator::{Sources, found::LogRequest, rule_book, rule_book::RuleChange, settle::Settlement};
 use crate::pins::page::Page;
 
 /// Opens the console on standard input and output, until the operator leaves or the terminal goes away.
@@ -84,8 +85,13 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
     if let Some(multiplexer) = multiplexer() {
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
     }
+    let mut elsewhere: Option<Opener> = None;
     let (source, page) = match begin {
-        Begin::Desk(target) => (Source::Desk(Operator::watch(*target, now, post)?), None),
+        Begin::Desk(target) => {
+            let place = target.clone();
+            elsewhere = Some(Box::new(move || desk::log::open(&place, Program::Command)));
+            (Source::Desk(Operator::watch(*target, now, post)?), None)
+        }
         own @ (Begin::Console | Begin::Page(_)) => {
             let me = Me {
                 operator: settings.operator.clone(),
@@ -102,7 +108,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         now: outside.now,
     };
     let found = heard_here.clone();
-    let ask = log_reader::start(sources.clone(), move |finding| {
+    let ask = log_reader::start_on(sources.clone(), elsewhere, move |finding| {
         let _ = found.send(Input::Found(Box::new(finding)));
     })?;
     terminal::end_with_signals(heard_here.clone());

@@ -33,8 +33,20 @@ use crate::text::plain::visible;
 /// Slices between two reports of work that goes on.
 const REPORT: u64 = 8;
 
+/// How a log that is not the file of [`Sources`] is opened.
+pub type Opener = Box<dyn Fn() -> Result<Reader, StoreError> + Send>;
+
 /// Starts the log reader. It ends with the last sender.
 pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) -> std::io::Result<Sender<LogRequest>> {
+    start_on(sources, None, tell)
+}
+
+/// The same on another log, which has its own indexes.
+pub fn start_on(
+    sources: Sources,
+    elsewhere: Option<Opener>,
+    tell: impl Fn(Finding) + Clone + Send + 'static,
+) -> std::io::Result<Sender<LogRequest>> {
     let (ask, inbox) = mpsc::channel();
     let trial = trial::start(sources.clone(), tell.clone())?;
     let pins = PinReader::new(sources.places.clone());
@@ -43,6 +55,7 @@ pub fn start(sources: Sources, tell: impl Fn(Finding) + Clone + Send + 'static) 
         pins,
         tell: Box::new(tell),
         inbox,
+        elsewhere,
         reader: None,
         index: None,
         filling: Work::Idle,
@@ -62,6 +75,7 @@ struct LogReader {
     pins: PinReader,
     tell: Box<dyn Fn(Finding) + Send>,
     inbox: Receiver<LogRequest>,
+    elsewhere: Option<Opener>,
     reader: Option<Reader>,
     index: Option<Index>,
     filling: Work,
@@ -218,6 +232,11 @@ impl LogReader {
     }
 
     fn open(&mut self) -> Result<Option<&Reader>, StoreError> {
+        if let Some(open) = &self.elsewhere {
+            // A connection is kept while it is of use: see `run`.
+            self.reader = Some(self.reader.take().map_or_else(open, Ok)?);
+            return Ok(self.reader.as_ref());
+        }
         self.reader = None;
         self.reader = Reader::open(&self.sources.log)?;
         match &self.reader {

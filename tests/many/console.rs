@@ -304,6 +304,35 @@ fn rows_that_cannot_be_what_they_say_are_left_out_and_counted() {
 }
 
 #[test]
+fn what_a_machine_does_not_tell_again_has_ended() {
+    let Some(postgres) = desk() else { return };
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-1", false));
+    says(&postgres, "ada", &held("ada", "files-2", false));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("the calls", |console| console.waiting() == 2);
+    // Its process ends and begins again: what it tells again goes on, without a word about an end.
+    let all =
+        "INSERT INTO mcp_approve.told (session, ticket, kind, said) VALUES ('*', '', 'gone', '{\"say\":\"gone\"}')";
+    assert!(postgres.psql("ada", all).status.success());
+    says(&postgres, "ada", &hello("ada"));
+    says(&postgres, "ada", &held("ada", "files-2", false));
+    says(&postgres, "ada", &held("ada", "files-3", false));
+    mara.until("the next call", |console| console.waiting() == 3);
+    mara.until("an end", |console| console.settled.iter().any(|end| end.ticket == "files-1"));
+    assert_eq!(mara.settled.len(), 1);
+    assert!(mara.screen.model.lost.is_empty());
+    // Whoever comes now sees the same.
+    let mut sam = Console::open(&postgres, "sam");
+    sam.until("the calls", |console| console.waiting() == 2);
+    assert!(postgres.psql("ada", all).status.success());
+    mara.until("nothing", |console| console.screen.model.wrappers.is_empty());
+    let mut late = Console::open(&postgres, "sam");
+    late.until("mara", |console| !console.around().operators.is_empty());
+    assert_eq!(late.screen.model.wrappers.len(), 0);
+}
+
+#[test]
 fn waiting_on_the_desk_is_one_line_or_json() {
     let Some(postgres) = desk() else { return };
     let home = tempfile::tempdir().unwrap();

@@ -80,7 +80,8 @@ impl Card {
         details: Details,
     ) -> Self {
         let columns = usize::from(width.max(NARROWEST));
-        let preview = preview::of(snapshot, preview::Form::Whole, columns);
+        let form = if desk.is_some() { preview::Form::OfAnother } else { preview::Form::Whole };
+        let preview = preview::of(snapshot, form, columns);
         let mut card = Self {
             snapshot: Arc::clone(snapshot),
             width,

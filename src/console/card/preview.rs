@@ -29,13 +29,19 @@ pub struct Preview {
 pub enum Form {
     /// On a card: with captions, and lines around what changes.
     Whole,
+    /// The same, of a call on another machine.
+    OfAnother,
     /// In a list of calls: what changes, and nothing that the arguments say as well.
     Brief,
 }
 
 impl Form {
     fn caption(self, name: &str, note: &str, width: usize) -> Option<Row> {
-        (self == Self::Whole).then(|| caption(name, note, width))
+        match self {
+            Self::Whole => Some(caption(name, note, width)),
+            Self::OfAnother => Some(caption(name, &note.replace("this machine", "its machine"), width)),
+            Self::Brief => None,
+        }
     }
 }
 
@@ -176,10 +182,10 @@ fn diff(old: &str, new: &str, form: Form, width: usize) -> Vec<Row> {
     let diff = TextDiff::from_lines(old, new);
     let mut rows = Vec::new();
     let (mut shown, mut left, mut at) = (0, 0, 0);
-    let context = if form == Form::Whole { CONTEXT } else { 0 };
+    let context = if form != Form::Brief { CONTEXT } else { 0 };
     let unchanged = |lines: usize| {
         let row = quiet(format!("… {} unchanged", counted(lines, "line")));
-        if form == Form::Whole { bordered(row, width) } else { Vec::new() }
+        if form != Form::Brief { bordered(row, width) } else { Vec::new() }
     };
     for group in diff.grouped_ops(context) {
         let start = group.first().map_or(0, |op| op.old_range().start);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::audit::By;
 use crate::console::card::nearest;
-use crate::console::model::Model;
+use crate::console::model::{Model, Reach};
 use crate::console::rows::{Entries, NARROW};
 use crate::operator::found::{Certain, Line, LogRows, Opened};
 use crate::operator::record_row::{Names, RecordColumns, sentence};
@@ -28,7 +28,7 @@ pub(super) fn title(model: &Model) -> Row {
 
 pub(super) fn heading(model: &Model, width: usize) -> Row {
     let Some(counts) = &model.log.counts else {
-        let nothing = model.log.missing || model.log.trouble.is_some();
+        let nothing = model.log.missing || model.log.trouble.is_some() || model.settings.reach == Reach::Desk;
         return if nothing { Row::default() } else { quiet(" counting …") };
     };
     let all = &counts.tally.all;
@@ -78,7 +78,7 @@ pub(super) fn foot(model: &Model, width: usize) -> Row {
             (None, None) => row.push(Tone::Good, format!("  the chain holds to {}", grouped(checked.holds))),
         },
         None if model.log.indexing.is_some() => {}
-        None if width < 50 => {}
+        None if width < 50 || model.settings.reach == Reach::Desk => {}
         None => row.push(Tone::Quiet, "  :verify checks the chain"),
     }
     if let Some(upto) = model.log.indexing {

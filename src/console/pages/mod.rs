@@ -71,6 +71,9 @@ fn short(find: &str) -> String {
 }
 
 pub fn heading(model: &Model, width: usize) -> Row {
+    if count(model) == 0 && desk::instead(model).is_some() {
+        return Row::default();
+    }
     page!(model, heading(model, width))
 }
 

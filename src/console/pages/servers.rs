@@ -136,6 +136,13 @@ fn state(model: &Model, line: &ServerLine) -> Row {
     let ago = |word: &str, at: i64| quiet(format!("{word} {} ago", time::span(model.now - at)));
     match line {
         ServerLine::Running(one) if model.around.away.contains(&one.wrapper.session) => warn("away"),
+        // What a desk has of the numbers is as old as the state that was told last.
+        ServerLine::Running(one) if one.wrapper.at.is_some() => {
+            match model.queue.waiting_of(&one.wrapper.session).len() {
+                0 => Row::default(),
+                waiting => warn(format!("{} waiting", grouped(waiting))),
+            }
+        }
         ServerLine::Running(one) if one.status.waiting == 0 => Row::default(),
         ServerLine::Running(one) => warn(format!("{} waiting", grouped(one.status.waiting))),
         ServerLine::Ended(_, when, earlier) => runs(ago("ended", *when), earlier.runs),
@@ -154,6 +161,7 @@ fn runs(row: Row, earlier: usize) -> Row {
 /// How many of its calls were decided, as on the other screens: those that wait are beside it.
 fn calls(model: &Model, line: &ServerLine) -> Row {
     let calls = match line {
+        ServerLine::Running(one) if one.wrapper.at.is_some() => return Row::default(),
         ServerLine::Running(one) => decided(&one.status),
         ServerLine::Ended(one, _, earlier) => {
             decided(&one.status).max(logged(model, one).map_or(0, |session| session.calls)) + earlier.calls
@@ -296,6 +304,24 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     if let Some(banner) = &status.banner {
         rows.entry("▲", foreign(Tone::Warn, banner));
     }
+    if wrapper.at.is_none() {
+        numbers(status, rows);
+    }
+    if let Some(last) = model.servers.latencies.get(&wrapper.session).and_then(|all| all.back()) {
+        let bars = spark(model, one, rows.width.saturating_sub(30).min(32));
+        rows.entry("latency", bars.quiet(format!(" last {}", time::latency(*last))));
+    }
+    rows.caption("process", "");
+    rows.ours("wrapper", format!("pid {}", wrapper.pid));
+    if let Some(bytes) = model.servers.footprints.get(&wrapper.pid) {
+        let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
+        rows.ours("memory", format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10));
+    }
+    rows.ours("started", time::date(wrapper.started, model.settings.offset));
+    rows.foreign("session", &wrapper.session);
+}
+
+fn numbers(status: &Status, rows: &mut Entries) {
     rows.caption("calls", "since it started");
     let (decided, waiting) = (decided(status), status.waiting);
     let mut calls = format!("{} decided, {} waiting", grouped(decided), grouped(waiting));
@@ -309,16 +335,4 @@ fn wrapper(model: &Model, one: &Connected, rows: &mut Entries) {
     rows.ours("denied", grouped(status.denied));
     let (failed, refused) = (counted(status.failed, "answer"), counted(status.refused_lines, "line"));
     rows.ours("errors", format!("{failed} failed; {refused} of the host refused"));
-    if let Some(last) = model.servers.latencies.get(&wrapper.session).and_then(|all| all.back()) {
-        let bars = spark(model, one, rows.width.saturating_sub(30).min(32));
-        rows.entry("latency", bars.quiet(format!(" last {}", time::latency(*last))));
-    }
-    rows.caption("process", "");
-    rows.ours("wrapper", format!("pid {}", wrapper.pid));
-    if let Some(bytes) = model.servers.footprints.get(&wrapper.pid) {
-        let tenths = bytes / (1 << 20) * 10 + bytes % (1 << 20) * 10 / (1 << 20);
-        rows.ours("memory", format!("{}.{} MiB, wrapper and server together", tenths / 10, tenths % 10));
-    }
-    rows.ours("started", time::date(wrapper.started, model.settings.offset));
-    rows.foreign("session", &wrapper.session);
 }

@@ -6,6 +6,7 @@ use crate::desk::operator::{ONLY_THERE, Operator, WITHHELD, refusal};
 use crate::link::client::{ClientEvent, Clients};
 use crate::link::folder::LinkError;
 use crate::link::message::{FromConsole, FromWrapper, OperatorVerdict};
+use crate::operator::found::LogRequest;
 
 pub(super) enum Source {
     Own(Clients),
@@ -47,7 +48,10 @@ fn through_a_desk(model: &Model, command: Command, more: &mut Vec<Msg>) -> Optio
         Command::ChangeRules(_) => Msg::RulesChanged(Err(why())),
         Command::EditRule { id, file } => Msg::RuleEdited { id, file, outcome: Edit::Failed(why()) },
         Command::ReviewPins(_) => Msg::PinsReviewed(Err(why())),
-        // The log, the rules and the tools that are known here are those of this machine.
+        Command::Look(request @ (LogRequest::Page(_) | LogRequest::Record { .. })) => {
+            return Some(Command::Look(request));
+        }
+        // The rules and the tools that are known here are those of this machine.
         Command::Look(_) => return None,
         other @ (Command::Drain | Command::Bell | Command::Copy(_) | Command::Suspend | Command::Quit) => {
             return Some(other);

@@ -159,7 +159,20 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
         (Screen::Rules, Screen::Log) => Some(exactly("rule", model.rules.lines.get(list.at)?.rule()?)),
         (Screen::Servers, Screen::Log) => {
             let session = match model.servers.lines.get(list.at)? {
-                ServerLine::Running(one) | ServerLine::Ended(one, ..) => &one.wrapper.session,
+                ServerLine::Running(one) | ServerLine::Ended(one, ..) => {
+                    match (&one.wrapper.at, &one.wrapper.session) {
+                        (None, session) => session,
+                        // A desk's log has the machine beside the session.
+                        (Some(at), name) => {
+                            let session = name.split('@').next().unwrap_or_default();
+                            return Some(format!(
+                                "{} {}",
+                                exactly("machine", &at.machine),
+                                exactly("session", session)
+                            ));
+                        }
+                    }
+                }
                 ServerLine::Past(session, ..) => session,
                 ServerLine::Unwrapped(_) => return None,
             };
@@ -220,17 +233,16 @@ pub(super) fn settle(model: &mut Model) {
 
 /// What the log reader is to look up for what is on screen now.
 pub(super) fn wants(model: &mut Model) {
-    if model.settings.reach == Reach::Desk {
-        return;
-    }
     let mut requests = Vec::new();
     match model.screen {
-        Screen::Queue | Screen::Detail => requests.extend(before(model)),
-        Screen::Activity => requests.extend(due(model, LogRequest::Recent, None)),
         Screen::Log => {
             requests.extend(page(model));
             requests.extend(record(model));
         }
+        // The log of all machines is there; nothing else is.
+        _ if model.settings.reach == Reach::Desk => {}
+        Screen::Queue | Screen::Detail => requests.extend(before(model)),
+        Screen::Activity => requests.extend(due(model, LogRequest::Recent, None)),
         Screen::Tools => requests.extend(due(model, LogRequest::Pins, Some(2 * AGAIN))),
         Screen::Rules => {
             requests.extend(due(model, LogRequest::Rules, Some(3 * AGAIN)));
@@ -251,7 +263,8 @@ pub(super) fn wants(model: &mut Model) {
             requests.extend(due(model, LogRequest::Footprints(pids), Some(2 * AGAIN)));
         }
     }
-    if matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers) {
+    let counts = matches!(model.screen, Screen::Log | Screen::Tools | Screen::Rules | Screen::Servers);
+    if counts && model.settings.reach == Reach::Own {
         requests.extend(due(model, LogRequest::Count, Some(3 * AGAIN)));
     }
     model.todo.extend(requests.into_iter().map(Command::Look));

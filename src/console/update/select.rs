@@ -11,7 +11,7 @@ use crate::console::rows::decided_by;
 use crate::gate::data::snapshot::{Check, CheckState, Snapshot};
 use crate::link::message::CallEnd;
 use crate::operator::record_row;
-use crate::text::row::{Tone, foreign};
+use crate::text::row::Tone;
 
 /// The first row on screen after a move in `rows` rows of which `page` are shown.
 pub(super) fn moved(top: usize, action: Action, page: usize, rows: usize) -> usize {
@@ -256,7 +256,7 @@ pub(super) fn move_on(model: &mut Model, key: &CallKey, next: Option<CallKey>) {
         return;
     }
     if model.note.is_none() && matches!(model.screen, Screen::Queue | Screen::Detail) {
-        let row = foreign(Tone::Strong, &key.ticket).warn(ended);
+        let row = desk::name_of(model, key, Tone::Strong).warn(ended);
         model.note = Some(row.ours("This is the next one that waits."));
         model.note_until = Some(model.now + 4_000);
     }

@@ -2,7 +2,7 @@
 
 use super::{browse, decide};
 use crate::console::keymap::{Action, Key};
-use crate::console::model::{Command, Manner, Model, Overlay, Palette, Screen, Sought, Tour};
+use crate::console::model::{Command, Manner, Model, Overlay, Palette, Reach, Screen, Sought, Tour};
 use crate::console::palette::{self, EntryAction};
 use crate::operator::found::LogRequest;
 
@@ -106,6 +106,9 @@ fn obey(model: &mut Model, action: EntryAction) -> Option<Action> {
                 }
             };
             model.say(words);
+        }
+        EntryAction::Verify if model.settings.reach == Reach::Desk => {
+            model.warn("The chains of all machines are checked by: mcp-approve log verify --desk");
         }
         EntryAction::Verify => {
             model.screen = Screen::Log;

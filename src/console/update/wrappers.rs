@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{lists, select};
 use crate::audit::{By, VerdictWord};
 use crate::console::card::{OnDesk, Withheld};
+use crate::console::desk;
 use crate::console::model::{
     CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Lost, LostFate, Manner, Model, Passed,
     Picked, Reach, Screen, Seen,
@@ -15,7 +16,7 @@ use crate::link::client::ClientEvent;
 use crate::link::message::{Activity, ActivityKind, CallEnd, FromWrapper, Status, Wrapper};
 use crate::mcp::Phase;
 use crate::operator::record_row::verdict;
-use crate::text::row::{Row, Tone, foreign, quiet, warn};
+use crate::text::row::{Row, Tone, quiet, warn};
 
 /// Entries of Activity that are kept; the log has them all.
 const MOST_ACTIVITY: usize = 5_000;
@@ -177,7 +178,7 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
         None => Row::of(tone, words + ": "),
     };
     let row = row.and_foreign(Tone::Ours, &held.snapshot.effect);
-    let ticket = quiet(" · ").and_foreign(Tone::Quiet, &held.snapshot.ticket);
+    let ticket = quiet(" · ").joined(desk::name(held, Tone::Quiet));
     let room = usize::from(model.size.0).saturating_sub(ticket.width() + 3);
     model.note = Some(row.clipped(room).joined(ticket));
     model.note_until = Some(model.now + 4_000);
@@ -245,10 +246,11 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot, withheld: Withhe
 }
 
 fn refused(model: &mut Model, session: String, ticket: String, why: &str) {
-    let row = foreign(Tone::Strong, &ticket);
-    let row = row.warn(if ticket.is_empty() { "Nothing was done: " } else { ": nothing was done: " });
-    model.note = Some(row.and_foreign(Tone::Warn, why));
+    let is_beside = ticket.is_empty();
     let key = CallKey { session, ticket };
+    let row = desk::name_of(model, &key, Tone::Strong);
+    let row = row.warn(if is_beside { "Nothing was done: " } else { ": nothing was done: " });
+    model.note = Some(row.and_foreign(Tone::Warn, why));
     let Some(held) = model.queue.call_mut(&key).filter(|held| !held.is_over()) else { return };
     let was = std::mem::replace(&mut held.state, CallState::Waiting);
     let (server, tool) = (held.server.clone(), held.snapshot.tool.clone());

@@ -1,0 +1,124 @@
+//! The console over all machines of a desk: what its screens say of where a call waits, who looks, what is withheld, and what is away.
+
+use std::sync::Arc;
+
+use insta::assert_snapshot;
+use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::console::keymap::Key;
+use mcp_approve::console::model::Reach;
+use mcp_approve::console::update::Command;
+use mcp_approve::gate::data::snapshot::Snapshot;
+use mcp_approve::link::client::ClientEvent;
+use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, Wrapper};
+
+use crate::desk::*;
+
+/// A desk of two machines, each with a server of the same name and a call of the same ticket.
+fn two_machines(width: u16, height: u16) -> Desk {
+    let mut desk = Desk::new(width, height);
+    desk.model.settings.reach = Reach::Desk;
+    desk.model.settings.operator = "mara".into();
+    for (machine, host, user) in [("build7", "build7.example.com", "ci"), ("laptop", "fjord", "sam")] {
+        let at = At { machine: machine.into(), host: host.into(), user: user.into() };
+        let named = wrapper(&format!("{machine}:files"), &format!("s1@{machine}"));
+        desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
+    }
+    desk.say("s1@build7", FromWrapper::Held { call: Box::new(write("files-1")) });
+    let secret = r#"{"path":"env","content":"password=redacted:bb1311ef3be12c79"}"#;
+    let withheld = Snapshot { target: Some("env".into()), ..with_arguments(write("files-1"), secret) };
+    desk.link(ClientEvent::Withheld { session: "s1@laptop".into(), call: Box::new(withheld) });
+    let mut later = own_delete("files-2");
+    later.arrived += 1;
+    desk.say("s1@laptop", FromWrapper::Held { call: Box::new(later) });
+    desk.link(ClientEvent::Around(Around {
+        operators: ["eve".into(), "sam".into()].into(),
+        away: ["s1@laptop".into()].into(),
+        looks: [("s1@build7".into(), "files-1".into(), "sam".into())].into(),
+        ..Around::default()
+    }));
+    desk.look();
+    desk
+}
+
+#[test]
+fn two_machines_are_told_apart_on_every_screen() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut desk = two_machines(width, height);
+        assert_snapshot!(format!("two_{width}x{height}"), desk.screen());
+        desk.press(Key::Down);
+        assert_snapshot!(format!("withheld_{width}x{height}"), desk.screen());
+        desk.press(Key::Char('6'));
+        assert_snapshot!(format!("servers_{width}x{height}"), desk.screen());
+        desk.press(Key::Char('4'));
+        assert!(desk.screen().contains("Tools are not on the desk."), "{}", desk.screen());
+    }
+}
+
+#[test]
+fn a_question_names_the_machine_and_the_outcome_names_who_was_first() {
+    let mut desk = two_machines(120, 40);
+    desk.press(Key::Char('G'));
+    desk.press(Key::Char('a'));
+    assert!(desk.line("Approve this dangerous call?").contains("laptop:files-2"), "{}", desk.screen());
+    desk.press(Key::Esc);
+    desk.press(Key::Char('g'));
+    desk.press(Key::Char('g'));
+    let sent = desk.press(Key::Char('a'));
+    assert_eq!(verdicts(&sent).len(), 1, "{}", desk.screen());
+    let who = "sam@example.com at the desk".into();
+    let end =
+        CallEnd { ticket: "files-1".into(), time: desk.now, verdict: Some(VerdictWord::Deny), by: By::Operator, who };
+    desk.say("s1@build7", FromWrapper::Settled(end));
+    let line = desk.line("Too late");
+    assert!(line.contains("it was denied by sam@example.com at the desk") && line.contains("build7:files-1"), "{line}");
+}
+
+#[test]
+fn what_is_withheld_is_denied_alone_or_with_others_and_never_approved() {
+    let mut desk = two_machines(120, 40);
+    desk.press(Key::Down);
+    let sent = desk.press(Key::Char('a'));
+    assert!(verdicts(&sent).is_empty() && desk.screen().contains("approved only at its machine"), "{}", desk.screen());
+    desk.now += 5_000;
+    desk.press(Key::Char('*'));
+    desk.press(Key::Char('*'));
+    desk.press(Key::Char('a'));
+    assert!(
+        desk.screen().contains("is redacted or cut here: these are approved only at their machine"),
+        "{}",
+        desk.screen()
+    );
+    desk.now += 5_000;
+    desk.look();
+    desk.press(Key::Char('d'));
+    desk.press(Key::Enter);
+    let screen = desk.screen();
+    assert!(screen.contains("laptop:files-1") && screen.contains("laptop:files-2"), "{screen}");
+}
+
+#[test]
+fn the_queue_is_filtered_by_machine_and_user() {
+    for (find, wanted) in
+        [("machine:lap", 2), ("machine:fjord", 2), ("user:ci", 1), ("server:build7:files", 1), ("laptop", 2)]
+    {
+        let mut desk = two_machines(120, 40);
+        desk.press(Key::Char('/'));
+        desk.keys(find);
+        desk.press(Key::Enter);
+        assert_eq!(desk.model.queue.order().len(), wanted, "{find}: {}", desk.screen());
+    }
+}
+
+#[test]
+fn the_others_are_told_of_a_look_once_and_again_while_it_lasts() {
+    let mut desk = two_machines(120, 40);
+    let mut looks = 0;
+    for _ in 0..120 {
+        desk.now += 1_000;
+        let sent = desk.send(mcp_approve::console::update::Msg::Tick);
+        looks +=
+            sent.iter().filter(|one| matches!(one, Command::Send { message: FromConsole::Look { .. }, .. })).count();
+        desk.draw();
+    }
+    assert_eq!(looks, 2);
+}
