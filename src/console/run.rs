@@ -130,6 +130,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         source,
         ask,
         drawn_at: i64::MIN,
+        drawing: 0,
         titled: None,
         desktop: Desktop::default(),
         focus: Focus::Unknown,
@@ -165,6 +166,8 @@ pub fn restore() {
 
 /// The shortest time between two frames, in milliseconds.
 const FRAME: i64 = 16;
+/// The longest time for a frame that is taken into account.
+const LONGEST_DRAWING: i64 = 200;
 
 struct Loop<'a> {
     outside: &'a Outside,
@@ -177,6 +180,8 @@ struct Loop<'a> {
     source: Source,
     ask: Sender<LogRequest>,
     drawn_at: i64,
+    /// How long the last frame took, in milliseconds.
+    drawing: i64,
     /// The number of waiting calls in the terminal's title.
     titled: Option<usize>,
     desktop: Desktop,
@@ -201,7 +206,8 @@ impl Loop<'_> {
         let mut stale = true;
         loop {
             let now = self.now();
-            let due = self.drawn_at.saturating_add(FRAME);
+            // A queue of thousands comes as thousands of messages: drawing each state of it would leave little time for them.
+            let due = self.drawn_at.saturating_add(FRAME.max(2 * self.drawing.min(LONGEST_DRAWING)));
             if stale && (now >= due || now < self.drawn_at) {
                 self.draw()?;
                 stale = false;
@@ -248,8 +254,10 @@ impl Loop<'_> {
     }
 
     fn draw(&mut self) -> Result<(), RunError> {
+        let begun = self.now();
         let size = self.screen.draw(|frame| view(&self.model, frame))?;
         self.drawn_at = self.now();
+        self.drawing = (self.drawn_at - begun).max(0);
         let waiting = self.model.queue.waiting();
         if self.titled != Some(waiting) {
             self.titled = Some(waiting);

@@ -203,7 +203,7 @@ fn what_can_be_done_only_at_a_machine_is_answered_at_once_and_a_denial_of_what_i
     let (approve, deny) = (OperatorVerdict::Approve { unread: false }, OperatorVerdict::Deny { reason: "no".into() });
     let (ticket, digest) = (call.ticket.clone(), call.digest);
     for (message, why) in [
-        (decide(&call, approve.clone(), Some(signed(&call, SignedWord::Approve, far))), WITHHELD),
+        (decide(&call, approve, Some(signed(&call, SignedWord::Approve, far))), WITHHELD),
         (decide(&call, deny.clone(), None), UNSIGNED),
         (FromConsole::Edit { ticket: ticket.clone(), digest, arguments: "{}".into() }, ONLY_THERE),
         (FromConsole::Extend { ticket, digest }, ONLY_THERE),
@@ -237,7 +237,7 @@ fn two_consoles_see_each_other_who_looks_and_one_outcome() {
     mara.operator.send("s1@ada", &decide(&call, approve, Some(approval.clone())));
     mara.until("a row", |_| rows_of_verdicts(&postgres).len() == 1);
     // That it had no effect is for whoever signed it.
-    let (ticket, statement) = (call.ticket.clone(), Digest::of(approval.statement.as_bytes()));
+    let (ticket, statement) = (call.ticket, Digest::of(approval.statement.as_bytes()));
     says(&postgres, "ada", &Told::Refused { ticket: ticket.clone(), statement, why: "too late".into() });
     let (verdict, by, who) = (Some(VerdictWord::Deny), By::Operator, "sam".to_owned());
     says(&postgres, "ada", &Told::Settled(CallEnd { ticket, time: now(), verdict, by, who }));

@@ -142,6 +142,7 @@ fn of(opened: &Opened, model: &Model, width: usize) -> Vec<Row> {
     rows.foreign("target", line.target.as_deref().unwrap_or_default());
     rows.foreign("tool", line.tool.as_deref().unwrap_or_default());
     rows.foreign("server", &line.server);
+    rows.foreign("machine", line.machine.as_deref().unwrap_or_default());
     if let Some(at) = line.time {
         rows.ours("when", time::date(at, model.settings.offset));
     }
@@ -169,11 +170,12 @@ fn rule(line: &Line, model: &Model) -> String {
 }
 
 fn steps(line: &Line, width: usize) -> Row {
+    let is_own = line.machine.is_none();
     let is_call = line.tool.is_some() && line.ticket.is_some();
     let steps = [
-        ("4", "its tool", line.tool.is_some()),
-        ("r", "a rule from it", is_call),
-        ("5", "its rule", line.rule.is_some()),
+        ("4", "its tool", is_own && line.tool.is_some()),
+        ("r", "a rule from it", is_own && is_call),
+        ("5", "its rule", is_own && line.rule.is_some()),
         ("6", "its server", true),
         ("Esc", "back", true),
     ];

@@ -149,7 +149,10 @@ fn about(model: &Model, screen: Screen) -> Option<String> {
             match screen {
                 Screen::Tools => Some(of_tool(&line.server, line.tool.as_ref()?)),
                 Screen::Rules => Some(exactly("rule", line.rule.as_ref()?)),
-                _ => Some(exactly("session", &line.session)),
+                _ => Some(match &line.machine {
+                    None => exactly("session", &line.session),
+                    Some(machine) => exactly("session", &format!("{}@{machine}", line.session)),
+                }),
             }
         }
         (Screen::Tools, Screen::Log) => {
