@@ -47,8 +47,8 @@ struct Known {
     newest: i64,
     shapes: Vec<(Vec<u8>, [Option<String>; IN_SHAPE.len()])>,
     machines: Vec<String>,
-    /// Where the walk that was served last goes on, and how many rows it was given.
-    walk: (i64, i64),
+    /// Where the walk that was served last goes on, and how many steps it took.
+    walk: (i64, u32),
 }
 
 impl fmt::Debug for Central {
@@ -85,7 +85,12 @@ impl Central {
             why: format!("the network cannot be waited for: {error}"),
             hint: "look at the limits of open files",
         })?;
-        let engine = runtime.block_on(target.connect(program))?;
+        let engine = runtime.block_on(async {
+            let engine = target.connect(program).await?;
+            // Compiling our queries takes longer than they do.
+            engine.client.batch_execute("SET jit = off").await?;
+            Ok::<_, EngineError>(engine)
+        })?;
         Ok(Self { engine, runtime, known: RefCell::default() })
     }
 
@@ -97,6 +102,11 @@ impl Central {
     ) -> Result<Vec<tokio_postgres::Row>, StoreError> {
         let rows = self.runtime.block_on(self.engine.client.query(sql, values));
         rows.map_err(|error| EngineError::from(error).into())
+    }
+
+    /// About how many records there are.
+    pub fn count(&self) -> Result<u64, StoreError> {
+        Ok(u64::try_from(self.newest()?).unwrap_or(0))
     }
 
     /// The machines that have sent anything.
@@ -145,12 +155,19 @@ impl Central {
     }
 
     /// Reads what a search is compared with, unless what was read covers this row.
-    fn learn(&self, place: i64) -> Result<(), StoreError> {
-        if self.known.borrow().newest >= place && self.known.borrow().newest > 0 {
+    fn learn(&self, search: &Search, place: i64) -> Result<(), StoreError> {
+        let is_asked = search.asks_for(Field::Machine) || IN_SHAPE.iter().any(|field| search.asks_for(*field));
+        let is_known = !self.known.borrow().machines.is_empty() || !is_asked;
+        if is_known && self.known.borrow().newest >= place && self.known.borrow().newest > 0 {
             return Ok(());
         }
         // The shape of a record is there before the record.
         let newest = self.newest()?;
+        if !is_asked {
+            self.known.borrow_mut().newest = newest;
+            self.known.borrow_mut().machines.clear();
+            return Ok(());
+        }
         let rows = self.query("SELECT DISTINCT ON (shape) shape, words FROM mcp_approve.shape", &[])?;
         let shapes = rows.iter().map(|row| {
             let words: &str = row.get(1);
@@ -166,7 +183,8 @@ impl Central {
     /// all.
     fn asked(&self, search: &Search, asked: &mut Asked) -> (Option<Index>, Vec<String>, Vec<String>) {
         let known = self.known.borrow();
-        let (mut readable, mut all) = (vec!["shape IS NOT NULL".to_owned()], Vec::new());
+        // What no index is to be used for is written so that none can: the one that leads to rows has them in their order.
+        let (mut readable, mut all) = (vec!["(shape IS NOT NULL) IS TRUE".to_owned()], Vec::new());
         let [mut by_shape, mut by_machine, mut by_session, mut by_ticket] = [const { None }; 4];
         if IN_SHAPE.iter().any(|field| search.asks_for(*field)) {
             let fits = |(_, words): &&(Vec<u8>, [Option<String>; IN_SHAPE.len()])| {
@@ -176,7 +194,7 @@ impl Central {
             let names: Vec<Vec<u8>> = known.shapes.iter().filter(fits).map(|(name, _)| name.clone()).collect();
             let is_few = names.len() <= SHAPES;
             let names = asked.value(names);
-            readable.push(format!("shape = ANY ({names})"));
+            readable.push(format!("(shape = ANY ({names})) IS TRUE"));
             by_shape = is_few.then_some(Index("shape", "bytea", names));
         }
         if search.asks_for(Field::Machine) {
@@ -184,13 +202,13 @@ impl Central {
             let names: Vec<String> = names.cloned().collect();
             let is_few = names.len() <= MACHINES;
             let names = asked.value(names);
-            all.push(format!("machine = ANY ({names})"));
+            all.push(format!("(machine = ANY ({names})) IS TRUE"));
             by_machine = is_few.then_some(Index("machine", "text", names));
         }
         for (field, by) in [(Field::Session, &mut by_session), (Field::Ticket, &mut by_ticket)] {
             let Some(word) = search.word(field) else { continue };
             let name = asked.value(vec![key(word)]);
-            readable.push(format!("{} = ANY ({name})", field.word()));
+            readable.push(format!("({} = ANY ({name})) IS TRUE", field.word()));
             *by = Some(Index(field.word(), "text", name));
         }
         for (moment, than) in [(search.since(), ">="), (search.until(), "<")] {
@@ -213,7 +231,7 @@ fn show(row: &tokio_postgres::Row, visit: Visit<'_>) -> ControlFlow<()> {
     visit(Row { seq: row.get(0), writer: row.get(3), body: body(row), link: row.get(6), origin: Some(&origin) })
 }
 
-fn body(row: &tokio_postgres::Row) -> &[u8] {
+pub(super) fn body(row: &tokio_postgres::Row) -> &[u8] {
     row.get::<_, Option<&[u8]>>(5).unwrap_or_else(|| row.get::<_, &str>(4).as_bytes())
 }
 
@@ -313,9 +331,10 @@ impl Rows for Central {
         from: i64,
         visit: Visit<'_>,
     ) -> Result<Option<Found>, StoreError> {
-        self.learn(from)?;
+        self.learn(search, from)?;
         let (walk, newest) = (self.known.borrow().walk, self.known.borrow().newest);
-        let most = if walk.0 == from { (walk.1 * 4).min(MOST) } else { FIRST };
+        let steps = if walk.0 == from { walk.1 } else { 0 };
+        let most = (FIRST * 4_i64.pow(steps.clamp(1, 4) - 1)).min(MOST);
         let ((direction, than), mut asked) = (written(order), Asked::default());
         let (index, readable, all) = self.asked(search, &mut asked);
         let (readable, all) = ([readable, all.clone()].concat().join(" AND "), [vec!["true".to_owned()], all].concat());
@@ -323,7 +342,8 @@ impl Rows for Central {
         let order_by = format!("ORDER BY place {direction} LIMIT {most}");
         // The last place that is looked at.
         let mut edge = None;
-        let sql = match index {
+        // What is frequent is among the first rows, and an index that leads to all of it would take longer.
+        let sql = match index.filter(|_| steps > 0) {
             Some(Index(column, kind, values)) => format!(
                 "SELECT * FROM (
                     SELECT one.* FROM unnest({values}::{kind}[]) AS of (wanted) CROSS JOIN LATERAL (
@@ -365,7 +385,7 @@ impl Rows for Central {
                 None => return Ok(Some(Found::All)),
             }
         }
-        self.known.borrow_mut().walk = (next, most);
+        self.known.borrow_mut().walk = (next, steps + 1);
         Ok(Some(if next > 0 { Found::UpTo(next.cast_unsigned()) } else { Found::All }))
     }
 }
