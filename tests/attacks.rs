@@ -100,6 +100,7 @@
 //! | G1 | who can write to the socket writes, changes or replays a verdict | where the policy asks for it, the wrapper checks a signature over call, card, challenge and terms; each is used once |
 //! | G2 | a software key in an agent that any process of the user can use; a list of signers that the user can change | graded L0; L1 needs a touch (FIDO flag), and signers owned by root |
 //! | G3 | a card that shows one thing and signs another | the console signs the digest of the card that it shows; the wrapper compares it with what it sent |
+//! | G5 | a machine restores an old copy of its log, or two copies go on; whoever owns the database deletes, changes or moves records | what was sent stays, and `log verify --desk` names gaps, changes, forks and logs that went back, by chain, by the ends that machines sent, and by those that an operator signed |
 //! | G7 | the desk is cut off, down, slow or hides what was signed there | a stop that a wrapper has seen holds until its end is signed; where the policy says `[desk] required = true`, nothing passes unasked without a signed sign of life of the last five minutes |
 //! | G8 | `ssh-keygen` is another program | only a program that root alone can change is run; what a touch does not show is said in the grade |
 //! | G9 | a verdict is replayed after a restart or a restored copy | a challenge of each card, made of a random secret of the wrapper |

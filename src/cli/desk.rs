@@ -12,11 +12,16 @@ use crate::cli::error::{Error, Exit};
 use crate::cli::look::Here;
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{self, Group, NewRole};
+use crate::desk::log::Central;
 use crate::desk::run::{self, Site, Turn};
+use crate::desk::witness;
 use crate::home::config;
 use crate::home::places::Places;
+use crate::operator::sign;
 use crate::signing::standing::{ALL, REASON, StopWord};
+use crate::signing::witness::NAMESPACE;
 use crate::text::plain::visible;
+use crate::wire::counted;
 
 #[derive(Debug, Subcommand)]
 pub enum DeskCommand {
@@ -57,6 +62,11 @@ Example:
         after_help = "It runs until it is stopped, as an operator's role. Its key is a file that it uses by itself, so root's list of signers must allow it for namespaces=\"alive@mcp-approve\" and for nothing else."
     )]
     Alive(AliveOptions),
+    /// Signs the ends of all machines' logs, so that their loss shows: `log verify --desk` compares
+    #[command(
+        after_help = "Do it once a day. It needs a key that your list of signers allows for witness@mcp-approve."
+    )]
+    Witness(DeskUrl),
 }
 
 #[derive(Args, Debug)]
@@ -166,6 +176,7 @@ pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut d
                 Err(error) => Err(error),
             }
         }
+        DeskCommand::Witness(desk) => witness(&target(desk, places)?, places, now(), out),
     }
 }
 
@@ -200,6 +211,18 @@ fn init(target: &Target, options: &InitOptions, out: &mut dyn Write) -> Exit {
     for NewRole { name, group } in &roles {
         writeln!(out, "{} is a role of the group {}.", visible(name), group.role())?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn witness(target: &Target, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
+    let failed = |why| Error::failed("nothing is signed", why, "`mcp-approve signers` says who may sign");
+    let key = sign::keys(places, NAMESPACE, now).map_err(failed)?.remove(0);
+    let desk = Central::open(target, Program::Command)?;
+    places.create_state().map_err(|error| failed(error.to_string()))?;
+    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    out.flush()?;
+    let machines = witness::sign(&desk, now, &key, &mut |text| text.sign(places)).map_err(failed)?;
+    writeln!(out, "The desk has the ends of {}, signed.", counted(machines as u64, "log"))?;
     Ok(ExitCode::SUCCESS)
 }
 

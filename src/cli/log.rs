@@ -8,6 +8,7 @@ mod print;
 mod signatures;
 pub mod stats;
 pub mod verify;
+mod verify_desk;
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -127,7 +128,10 @@ pub fn run<'l>(
     match command {
         LogCommand::List(options) => list(options, log, look, out),
         LogCommand::Show(options) => show(options, log, look, out),
-        LogCommand::Verify(options) => verify::verify(options, log.here()?, look, out),
+        LogCommand::Verify(options) => match log {
+            LogPlace::File(db) => verify::verify(options, db, look, out),
+            LogPlace::Desk(target) => verify_desk::verify(options, target, places, out),
+        },
         LogCommand::Export(options) => match options.evidence()? {
             Some(to) => export::evidence(&options.of.search.join(" "), to, log.here()?, out),
             None => export::run(options, log, look.utc(options.of.utc).clock, out),

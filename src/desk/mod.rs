@@ -10,4 +10,6 @@ pub mod run;
 pub mod standing;
 mod tls;
 pub mod told;
+pub mod verify;
 mod withheld;
+pub mod witness;

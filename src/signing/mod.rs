@@ -12,6 +12,7 @@ pub mod sshsig;
 pub mod standing;
 pub mod statement;
 pub mod verdict;
+pub mod witness;
 
 // What most layers above use, under one name.
 pub use grade::{Grade, Needs, Required};

@@ -1,6 +1,7 @@
 //! The logs of all machines on the desk: each record arrives whole and once whatever breaks, and what was done to them is named.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,10 +15,13 @@ use mcp_approve::behavior::taxonomy::Badge;
 use mcp_approve::cli::log::named::LogPlace;
 use mcp_approve::cli::log::{self, LogCommand};
 use mcp_approve::cli::look::Look;
-use mcp_approve::desk::engine::Target;
+use mcp_approve::desk::engine::{Program, Target};
+use mcp_approve::desk::log::Central;
 use mcp_approve::desk::run::{self, Site};
+use mcp_approve::desk::witness;
 use mcp_approve::home::config::DeskPlace;
 use mcp_approve::home::places::Places;
+use mcp_approve::operator::sign::{self, OwnKey};
 use mcp_approve::policy::rule::Decision;
 use mcp_approve::wire::digest::Digest;
 
@@ -359,6 +363,202 @@ fn the_desk_knows_whose_record_it_is() {
     assert!(show.contains("record 4 (1 of bob)"), "{show}");
     // In its own log a machine has no name.
     assert_eq!(says("log list machine:ada", LogPlace::File(&ada.log())).0, "No matches.\n");
+}
+
+fn verifies(postgres: &Postgres) -> (String, bool) {
+    let (said, end) = says("log verify", LogPlace::Desk(&target(postgres, "eve")));
+    (said, end == format!("{:?}", Ok::<_, String>(ExitCode::SUCCESS)))
+}
+
+/// What the owner of the database does to rows, past the policies that hold the owner too.
+fn owner(postgres: &Postgres, sql: &str) {
+    let done = postgres.psql("postgres", sql);
+    assert!(done.status.success(), "{sql}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn g5_what_is_done_to_the_rows_is_named() {
+    let Some(postgres) = desk() else { return };
+    let mut ada = Machine::new("ada");
+    ada.calls(1..=40);
+    ada.runs(&postgres);
+    ada.is_sent(&postgres);
+    until("its head is there", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["40"]);
+    ada.stops();
+    assert_eq!(verifies(&postgres), ("ada: the chain holds, 40 records.\nNot checked: what operators signed of these logs, because there is no list of signers.\n".to_owned(), true));
+    for (change, named) in [
+        ("DELETE FROM mcp_approve.record WHERE seq BETWEEN 5 AND 9", "records 5 to 9 are missing"),
+        ("DELETE FROM mcp_approve.record WHERE seq < 3", "records 1 to 2 are missing"),
+        (
+            "DELETE FROM mcp_approve.record WHERE seq > 30",
+            "record 40 is missing or another: the machine sent it as the end of its log",
+        ),
+        ("DELETE FROM mcp_approve.record", "record 40 is missing or another"),
+        (
+            "UPDATE mcp_approve.record SET body = replace(body, '/tmp/7', '/tmp/8') WHERE seq = 7",
+            "record 7 does not carry the link it must have",
+        ),
+        (
+            "UPDATE mcp_approve.record SET link = sha256('x') WHERE seq = 7",
+            "record 8 does not carry the link it must have",
+        ),
+        (
+            "UPDATE mcp_approve.record SET writer = 'another writer..' WHERE seq = 7",
+            "record 7 does not carry the link it must have",
+        ),
+        (
+            "UPDATE mcp_approve.record a SET (body, link) = (SELECT body, link FROM mcp_approve.record b WHERE b.seq = 15 - a.seq) WHERE seq IN (7, 8)",
+            "record 7 does not carry the link it must have",
+        ),
+        ("UPDATE mcp_approve.record SET machine = 'bob' WHERE seq = 7", "records 7 to 7 are missing"),
+        ("UPDATE mcp_approve.record SET machine = 'bob' WHERE seq = 7", "bob: THE LOG IS NOT AS IT WAS SENT"),
+        (
+            "UPDATE mcp_approve.record SET time = time + interval '1 second' WHERE seq = 7",
+            "record 7 is searched by another time",
+        ),
+        ("UPDATE mcp_approve.record SET ticket = 'files-8' WHERE seq = 7", "record 7 is searched by another time"),
+        (
+            "UPDATE mcp_approve.record SET shape = (SELECT shape FROM mcp_approve.record WHERE seq = 8) WHERE seq = 7",
+            "record 7 is searched by",
+        ),
+        ("DELETE FROM mcp_approve.shape", "record 1 is searched by"),
+        (
+            "INSERT INTO mcp_approve.record (machine, seq, writer, body, link, time, shape, session, ticket) SELECT machine, seq, writer, body, link, time + interval '1 s', shape, session, ticket FROM mcp_approve.record WHERE seq = 7",
+            "record 7 is there twice",
+        ),
+        (
+            "ALTER TABLE mcp_approve.record ALTER place DROP IDENTITY; UPDATE mcp_approve.record SET place = 1000 - place WHERE seq IN (7, 8)",
+            "record 8 arrived before the one that it follows",
+        ),
+        ("DELETE FROM mcp_approve.head", "no end of its log was ever sent"),
+    ] {
+        owner(
+            &postgres,
+            "CREATE SCHEMA kept; CREATE TABLE kept.record AS TABLE mcp_approve.record; CREATE TABLE kept.head AS TABLE mcp_approve.head; CREATE TABLE kept.shape AS SELECT shape, words FROM mcp_approve.shape",
+        );
+        owner(&postgres, change);
+        let (said, holds) = verifies(&postgres);
+        assert!(said.contains(named) && !holds, "{change}: {said}");
+        owner(
+            &postgres,
+            "TRUNCATE mcp_approve.record, mcp_approve.head, mcp_approve.shape; \
+             INSERT INTO mcp_approve.record OVERRIDING SYSTEM VALUE SELECT * FROM kept.record; \
+             INSERT INTO mcp_approve.head OVERRIDING SYSTEM VALUE SELECT * FROM kept.head; \
+             INSERT INTO mcp_approve.shape (shape, words) SELECT * FROM kept.shape; DROP SCHEMA kept CASCADE",
+        );
+        assert!(verifies(&postgres).1, "{change}");
+    }
+}
+
+#[test]
+fn g5_a_machine_that_restores_an_old_copy_is_named() {
+    let Some(postgres) = desk() else { return };
+    let [mut ada, mut bob] = [Machine::new("ada"), Machine::new("bob")];
+    for machine in [&mut ada, &mut bob] {
+        machine.calls(1..=20);
+        std::fs::copy(machine.log(), machine.folder.path().join("copy.db")).expect("a copy");
+        machine.calls(21..=30);
+        machine.runs(&postgres);
+        machine.is_sent(&postgres);
+    }
+    until("both heads", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["30", "30"]);
+    let restore = |machine: &Machine| {
+        for end in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(machine.folder.path().join(format!("audit.db{end}")));
+        }
+        let _ = std::fs::remove_file(machine.folder.path().join("audit.head"));
+        std::fs::copy(machine.folder.path().join("copy.db"), machine.log()).expect("restored");
+    };
+    // Of one the copy is all there is, and its `desk run` goes on meanwhile.
+    restore(&ada);
+    until("the head went back", || {
+        postgres.rows("eve", "SELECT seq FROM mcp_approve.head WHERE machine = 'ada'") == ["30", "20"]
+    });
+    // The other writes on from the copy.
+    bob.stops();
+    restore(&bob);
+    bob.calls(51..=55);
+    bob.runs(&postgres);
+    until("the other log", || {
+        postgres.rows("eve", "SELECT count(*) FROM mcp_approve.record WHERE machine = 'bob'") == ["35"]
+    });
+    let (said, holds) = verifies(&postgres);
+    assert!(
+        !holds
+            && said.contains(
+                "ada: THE LOG IS NOT AS IT WAS SENT, 30 records:\n  its log went back from record 30 to record 20 on "
+            ),
+        "{said}"
+    );
+    assert!(said.contains("from record 21 on there are two logs"), "{said}");
+    assert_eq!(said.matches("two logs").count(), 1, "{said}");
+    let json = says("log verify --json", LogPlace::Desk(&target(&postgres, "eve"))).0;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["machines"][0]["wrong"][0]["kind"], "went-back");
+    let kinds = json["machines"][1]["wrong"].as_array().expect("findings").iter().map(|one| one["kind"].to_string());
+    assert!(kinds.collect::<Vec<_>>().contains(&"\"forked\"".to_owned()), "{json}");
+}
+
+#[test]
+fn g5_what_an_operator_signed_is_missed() {
+    let Some(postgres) = desk() else { return };
+    let mut ada = Machine::new("ada");
+    ada.calls(1..=10);
+    ada.runs(&postgres);
+    ada.is_sent(&postgres);
+    until("its head is there", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["10"]);
+    ada.stops();
+    let home = tempfile::tempdir().expect("a folder");
+    let file = home.path().join("key");
+    let mut keygen = Command::new("ssh-keygen");
+    let made = keygen.args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&file).status().expect("ssh-keygen");
+    assert!(made.success());
+    let file = file.with_extension("pub");
+    let public = sign::public_key(&file).expect("a key");
+    let list = home.path().join("allowed_signers");
+    std::fs::write(&list, format!("mara namespaces=\"witness@mcp-approve\" {}\n", public.line())).expect("a list");
+    let key = OwnKey { signer: "mara".to_owned(), key: public, file: Some(file) };
+    let places = Places::under(home.path()).expect("places");
+    places.create_state().expect("a folder");
+    let central = Central::open(&target(&postgres, "mara"), Program::Command).expect("a desk");
+    let signed = witness::sign(&central, NOON, &key, &mut |text| text.sign(&places)).expect("signed");
+    assert_eq!(signed, 1);
+    let note = postgres.rows("eve", "SELECT note FROM mcp_approve.witness");
+    assert_eq!(note[..2], ["mcp-approve/desk", "1"]);
+    assert_eq!(note[3..5], ["signer \"mara\"", "time 1795255200000"]);
+    assert!(
+        note[5].starts_with("head \"ada\" 10 ") && note[6].is_empty() && note[7].starts_with("\u{2014} mara "),
+        "{note:?}"
+    );
+    let verifies = || {
+        let line = format!("log verify --allowed-signers {}", list.display());
+        let (said, end) = says(&line, LogPlace::Desk(&target(&postgres, "eve")));
+        (said, end == format!("{:?}", Ok::<_, String>(ExitCode::SUCCESS)))
+    };
+    let (said, holds) = verifies();
+    assert!(holds && said.contains("Compared with 1 text that an operator signed."), "{said}");
+    // The end is cut off with the machine's own word of it.
+    owner(
+        &postgres,
+        "DELETE FROM mcp_approve.record WHERE seq > 8; UPDATE mcp_approve.head SET seq = 8, link = (SELECT link FROM mcp_approve.record WHERE seq = 8)",
+    );
+    let (said, holds) = verifies();
+    assert!(!holds && said.contains("ada: THE LOG IS NOT AS IT WAS SENT, 8 records:\n  record 10 is missing or another: mara saw it and signed it on "), "{said}");
+    owner(&postgres, "DELETE FROM mcp_approve.record; DELETE FROM mcp_approve.head");
+    assert!(verifies().0.contains("record 10 is missing or another: mara saw it"));
+    for (change, why) in [
+        ("replace(note, '\"ada\" 10 ', '\"ada\" 11 ')", "the signature does not match the statement and the key"),
+        ("replace(note, 'time 1', 'time 2')", "the signature does not match the statement and the key"),
+        ("replace(note, E'\\n\\n', '')", "it is not canonical"),
+    ] {
+        owner(
+            &postgres,
+            &format!("CREATE TABLE kept AS TABLE mcp_approve.witness; UPDATE mcp_approve.witness SET note = {change}"),
+        );
+        let (said, holds) = verifies();
+        assert!(!holds && said.contains("DOES NOT COUNT") && said.contains(why), "{change}: {said}");
+        owner(&postgres, "UPDATE mcp_approve.witness SET note = (SELECT note FROM kept); DROP TABLE kept");
+    }
 }
 
 /// `RECORDS=200000 cargo test --test whole many::log::load -- --ignored --nocapture`: how many records arrive in a second.

@@ -68,18 +68,8 @@ pub(super) fn kept(body: &[u8]) -> Vec<Kept> {
 }
 
 /// Verifies every signature in a log against a list of allowed signers, and one of revoked keys.
-pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -> Result<Signatures, Error> {
-    let read = |list: &Path| {
-        // Bytes that are no text are a revocation list in its binary form, which the reader of the list names.
-        let bytes = std::fs::read(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
-        Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    let keys = revoked.map(read).transpose()?.unwrap_or_default();
-    let signers = Signers::read(&read(list)?, &keys, &TimeZone::system()).map_err(|errors| {
-        let of = |error: &LineError| if error.list == List::Allowed { list } else { revoked.unwrap_or(list) };
-        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(of(error)))).collect();
-        Error::wrong(errors.join("\n"), "correct these lines: `mcp-approve help signing`")
-    })?;
+pub(super) fn verify(reader: &Reader, lists: (&Path, Option<&Path>)) -> Result<Signatures, Error> {
+    let signers = signers(lists)?;
     let mut found = Signatures::default();
     reader.each(ReadOrder::OldestFirst, &mut |row| {
         // Most records have none, and are not parsed.
@@ -111,6 +101,21 @@ pub(super) fn verify(reader: &Reader, (list, revoked): (&Path, Option<&Path>)) -
         ControlFlow::Continue(())
     })?;
     Ok(found)
+}
+
+/// Reads a list of allowed signers, and one of revoked keys.
+pub(super) fn signers((list, revoked): (&Path, Option<&Path>)) -> Result<Signers, Error> {
+    let read = |list: &Path| {
+        // Bytes that are no text are a revocation list in its binary form, which the reader of the list names.
+        let bytes = std::fs::read(list).map_err(|cause| Error::Unreadable { path: list.to_owned(), cause })?;
+        Ok::<_, Error>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let keys = revoked.map(read).transpose()?.unwrap_or_default();
+    Signers::read(&read(list)?, &keys, &TimeZone::system()).map_err(|errors| {
+        let of = |error: &LineError| if error.list == List::Allowed { list } else { revoked.unwrap_or(list) };
+        let errors: Vec<String> = errors.iter().map(|error| format!("{}: {error}", shown(of(error)))).collect();
+        Error::wrong(errors.join("\n"), "correct these lines: `mcp-approve help signing`")
+    })
 }
 
 /// Why the signature on a verdict does not hold.

@@ -1,0 +1,111 @@
+//! `mcp-approve log verify --desk`: whether the log of each machine is on the desk as the machine sent it. Owns the wording.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use crate::audit::Reader;
+use crate::cli::error::{Error, Exit};
+use crate::cli::log::verify::VerifyOptions;
+use crate::cli::log::{named, signatures};
+use crate::cli::look::{json_object, visible};
+use crate::desk::engine::{Program, Target};
+use crate::desk::log::Central;
+use crate::desk::verify::{self, Fault, OfMachine};
+use crate::desk::witness::{self, Witnesses};
+use crate::home::{places::Places, signers};
+use crate::wire::counted;
+
+/// Verifies the logs of all machines. What is wrong is a finding, and no error.
+pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, out: &mut dyn Write) -> Exit {
+    if options.expect_head.is_some() {
+        let hint = "run it on that machine; on the desk `mcp-approve desk witness` notes the heads of all";
+        return Err(Error::wrong("a head is expected of one machine's log", hint));
+    }
+    let desk = Central::open(target, Program::Command)?;
+    let lists = options.allowed_signers.as_deref().map(|list| (list, options.revoked.as_deref()));
+    let signers = match lists {
+        Some(lists) => Some(signatures::signers(lists)?),
+        None => signers::load(places).ok().flatten().map(|lists| lists.signers),
+    };
+    let mut witnesses = signers.map(|signers| witness::read(&desk, &signers)).transpose()?;
+    let seen = witnesses.as_mut().map(|witnesses| std::mem::take(&mut witnesses.seen)).unwrap_or_default();
+    let newest = desk.count()?;
+    let found = named::with_progress("checking the logs", newest, |tell| verify::verify(&desk, seen, tell))?;
+    let signed = lists.map(|lists| signatures::verify(&Reader::of(Box::new(desk)), lists)).transpose()?;
+    let bad_signatures = signed.as_ref().map_or(&[][..], |signed| &signed.bad);
+    let bad_witnesses = witnesses.as_ref().map_or(&[][..], |witnesses| &witnesses.bad);
+    let holds = found.iter().all(|of| of.wrong.is_empty()) && bad_signatures.is_empty() && bad_witnesses.is_empty();
+    if options.json {
+        let bad = |(seq, what): &(i64, String)| json!({ "place": seq, "what": what });
+        let report = json!({
+            "holds": holds,
+            "records": found.iter().map(|of| of.records).sum::<u64>(),
+            "machines": found.iter().map(machine_json).collect::<Vec<_>>(),
+            "witnesses": witnesses.as_ref().map(|Witnesses { good, bad, .. }| json!({
+                "good": good,
+                "bad": bad.iter().map(|(place, why)| json!({ "place": place, "what": why.to_string() })).collect::<Vec<_>>(),
+            })),
+            "signatures": signed.as_ref().map(|signed| {
+                json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>(), "unsigned": signed.unsigned })
+            }),
+        });
+        json_object(report, out)?;
+    } else {
+        for of in &found {
+            text(of, out)?;
+        }
+        if found.is_empty() {
+            writeln!(out, "No machine has sent anything.")?;
+        }
+        if let Some(signed) = &signed {
+            let hold = counted(signed.good, "signature holds|signatures hold");
+            writeln!(out, "By this list of signers, {hold}.")?;
+            for (place, why) in &signed.bad {
+                writeln!(out, "THE SIGNATURE IN RECORD {place} OF THE DESK DOES NOT HOLD: {}.", visible(why))?;
+            }
+        }
+        match &witnesses {
+            None => {
+                writeln!(
+                    out,
+                    "Not checked: what operators signed of these logs, because there is no list of signers."
+                )?;
+            }
+            Some(Witnesses { good, bad, .. }) => {
+                let are = counted(*good, "text that an operator signed|texts that operators signed");
+                writeln!(out, "Compared with {are}.")?;
+                for (place, why) in bad {
+                    writeln!(out, "THE SIGNED TEXT {place} DOES NOT COUNT: {}.", visible(&why.to_string()))?;
+                }
+            }
+        }
+    }
+    Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
+    let (machine, records) = (visible(&of.machine), counted(of.records, "record"));
+    if of.wrong.is_empty() {
+        return writeln!(out, "{machine}: the chain holds, {records}.");
+    }
+    writeln!(out, "{machine}: THE LOG IS NOT AS IT WAS SENT, {records}:")?;
+    of.wrong.iter().try_for_each(|fault| writeln!(out, "  {}.", visible(&fault.to_string())))?;
+    if of.more > 0 {
+        writeln!(out, "  and {} more.", of.more)?;
+    }
+    Ok(())
+}
+
+fn machine_json(of: &OfMachine) -> Value {
+    let wrong = |fault: &Fault| json!({ "seq": fault.seq(), "kind": fault.word(), "what": fault.to_string() });
+    json!({
+        "machine": of.machine,
+        "holds": of.wrong.is_empty(),
+        "records": of.records,
+        "last": { "seq": of.last.0, "link": of.last.1 },
+        "wrong": of.wrong.iter().map(wrong).collect::<Vec<_>>(),
+        "more": of.more,
+    })
+}
