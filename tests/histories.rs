@@ -32,8 +32,8 @@ fn every_history_of_length_two_while_calls_are_frozen() {
     for a in MOVES {
         for b in MOVES {
             replay(&[Write, DiskShows, LogTakes, Freeze, a, b, LogTakes]);
-            replay(&[Read, Freeze, a, LogTakes, b, LogTakes, Lift, LogTakes]);
-            replay_ordered(&[Write, LogTakes, Read, DiskShows, LogTakes, Freeze, a, b, LogTakes]);
+            replay(&[Read, DiskShows, Freeze, a, LogTakes, b, LogTakes, Lift, LogTakes]);
+            replay_ordered(&[Write, DiskShows, LogTakes, Read, DiskShows, LogTakes, Freeze, a, b, LogTakes]);
         }
     }
 }
