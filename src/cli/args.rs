@@ -43,7 +43,7 @@ pub struct Cli {
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub home: Option<PathBuf>,
     /// Open the console over all machines of a desk: this one, or `url` under [desk] in config.toml
-    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub desk: Option<String>,
     #[command(flatten)]
     pub wrap: WrapOptions,
@@ -82,7 +82,7 @@ Examples:
         /// Read the logs of all machines on a desk: this one, or `url` under [desk] in config.toml; a search also has machine:NAME
         #[arg(
             id = "log_desk", long = "desk", global = true, value_name = "URL", num_args = 0..=1, default_missing_value = "",
-            conflicts_with = "db", hide = true
+            conflicts_with = "db"
         )]
         desk: Option<String>,
         #[command(subcommand)]
@@ -128,7 +128,7 @@ Examples:
         command: Option<SignersCommand>,
     },
     /// One desk over many machines, on PostgreSQL: makes it, and serves this machine to it
-    #[command(hide = true)]
+    #[command(after_help = "`mcp-approve help desk` says how it is set up, and what it protects.")]
     Desk {
         #[command(subcommand)]
         command: DeskCommand,
@@ -336,7 +336,7 @@ pub struct ToolsReviewOptions {
     #[arg(long, value_name = "FILE", conflicts_with = "export", value_hint = ValueHint::FilePath)]
     pub import: Option<PathBuf>,
     /// Review what those whom `team` under [desk] in config.toml names have signed for their team, and agree to what you choose
-    #[arg(long, conflicts_with_all = ["export", "import"], hide = true)]
+    #[arg(long, conflicts_with_all = ["export", "import"])]
     pub team: bool,
     /// Offer on the pages what the log saw calls ask about, as wrappers with --observe record it
     #[arg(long, conflicts_with_all = ["export", "import"])]

@@ -122,7 +122,7 @@ pub struct WaitingOptions {
     #[arg(long)]
     pub json: bool,
     /// What waits on all machines of a desk: this one, or `url` under [desk] in config.toml
-    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
+    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     pub desk: Option<String>,
 }
 

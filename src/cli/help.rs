@@ -11,7 +11,7 @@ use crate::cli::error::Error;
 use crate::console::keymap;
 use crate::policy::reading::nearest;
 
-pub const TOPICS: [(&str, &str); 15] = [
+pub const TOPICS: [(&str, &str); 16] = [
     ("hosts", include_str!("../../assets/help/hosts.md")),
     ("judging", include_str!("../../assets/help/judging.md")),
     ("keys", include_str!("../../assets/help/keys.md")),
@@ -25,6 +25,7 @@ pub const TOPICS: [(&str, &str); 15] = [
     ("code", include_str!("../../assets/help/code.md")),
     ("config", include_str!("../../assets/help/config.md")),
     ("signing", include_str!("../../assets/help/signing.md")),
+    ("desk", include_str!("../../assets/help/desk.md")),
     ("trust", include_str!("../../assets/help/trust.md")),
     ("places", include_str!("../../assets/help/places.md")),
 ];

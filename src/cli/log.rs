@@ -89,7 +89,7 @@ pub struct ShowOptions {
     #[arg(value_name = "SEQ|TICKET")]
     pub what: String,
     /// The ticket of this machine, on the desk [default: the newest]
-    #[arg(long, value_name = "NAME", hide = true)]
+    #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,
     /// The ticket in this session (the first characters of its name are enough) [default: the newest]
     #[arg(long, value_name = "SESSION")]
