@@ -12,6 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
 use super::engine::{Engine, EngineError, Program, Target};
@@ -54,6 +55,8 @@ pub const fn refusal(message: &FromConsole) -> Option<&'static str> {
 #[derive(Debug)]
 pub struct Operator {
     jobs: UnboundedSender<(String, FromConsole)>,
+    /// Dropped, it ends whatever the thread waits for.
+    close: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
     ended: Arc<AtomicBool>,
 }
@@ -72,6 +75,7 @@ impl Operator {
         let ended = Arc::new(AtomicBool::new(false));
         let quiet = Arc::clone(&ended);
         let (began, begin) = mpsc::channel();
+        let (close, closed) = oneshot::channel::<()>();
         let on = move |event| {
             if !quiet.load(Ordering::Acquire) {
                 on(event);
@@ -90,7 +94,10 @@ impl Operator {
                         let _ = began.send(Ok(()));
                         let mut desk =
                             Desk { on, now, inbox, heard: Heard::default(), outbox: Outbox::default(), around: None };
-                        desk.run(&target, engine).await;
+                        tokio::select! {
+                            () = desk.run(&target, engine) => {}
+                            _ = closed => {}
+                        }
                     }
                 }
             });
@@ -99,7 +106,7 @@ impl Operator {
         let thread = thread.map_err(|error| EngineError::Unreachable(error.to_string()))?;
         let gone = || Err(EngineError::Unreachable("its thread ended".to_owned()));
         begin.recv().unwrap_or_else(|_| gone())?;
-        Ok(Self { jobs, thread: Some(thread), ended })
+        Ok(Self { jobs, close: Some(close), thread: Some(thread), ended })
     }
 
     /// Sends a message about a call of a session. What comes of it is an event: only the wrapper's answer shows that it had an effect.
@@ -112,9 +119,7 @@ impl Operator {
 impl Drop for Operator {
     fn drop(&mut self) {
         self.ended.store(true, Ordering::Release);
-        // The thread ends when there is no sender.
-        let (jobs, _) = unbounded_channel();
-        self.jobs = jobs;
+        self.close = None;
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -45,7 +45,7 @@ const ROWS: &str = "SELECT place, machine, session, ticket, said FROM mcp_approv
 
 /// The rows of transactions that may have ended since, without those read already. `place` alone would miss what commits late.
 const LATER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
-    WHERE xid >= $1::text::xid8 AND NOT (place = ANY ($2)) ORDER BY place LIMIT $3";
+    WHERE xid >= $1::text::xid8 AND place > $2 AND NOT (place = ANY ($3)) ORDER BY place LIMIT $4";
 
 /// Everything below this transaction has ended.
 const POINT: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
@@ -121,16 +121,20 @@ impl Heard {
         let Some(point) = self.point.clone() else { return self.begin(engine, take).await };
         // Of before what is read now: what ends meanwhile is read again.
         let next: String = engine.client.query_one(POINT, &[]).await?.get(0);
+        // What commits below `last` meanwhile had not ended before, and so is at `next` or later.
+        let (mut last, mut read) = (0_i64, Vec::new());
         loop {
-            let rows = engine.client.query(LATER, &[&point, &self.seen, &CHUNK]).await?;
+            let rows = engine.client.query(LATER, &[&point, &last, &self.seen, &CHUNK]).await?;
             for row in &rows {
-                self.seen.push(row.get(0));
+                last = row.get(0);
+                read.push(last);
                 self.row(row, take);
             }
             if rows.len() < usize::try_from(CHUNK).unwrap_or(usize::MAX) {
                 break;
             }
         }
+        self.seen.append(&mut read);
         self.settle_doubts(take);
         if next != point {
             let still = "SELECT place FROM mcp_approve.told WHERE place = ANY ($1) AND xid >= $2::text::xid8";
