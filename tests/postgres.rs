@@ -16,10 +16,10 @@ pub struct Postgres {
 }
 
 impl Postgres {
-    /// Starts one, with the superuser `postgres`; `None`, with a word on stderr, where PostgreSQL is not installed.
+    /// Starts one, with the superuser `postgres`; `None`, with a word, where PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let Some(bin) = bin() else {
-            eprintln!("skipped: PostgreSQL is not installed (Debian: apt-get install postgresql)");
+            println!("skipped: PostgreSQL is not installed (Debian: apt-get install postgresql)");
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pg").tempdir().expect("a folder");

@@ -77,7 +77,7 @@ fn main() {
     let mut book = book.lock().unwrap();
     let (sent, came) = (book.sent.len(), book.took.len());
     book.took.sort();
-    let at = |share: f64| book.took[((came as f64 * share) as usize).min(came - 1)].as_secs_f64() * 1e3;
+    let at = |thousandths: usize| book.took[(came * thousandths / 1000).min(came - 1)].as_secs_f64() * 1e3;
     println!(
         "verdicts: {sent} sent, {came} came; median {:.1} ms, p90 {:.1}, p99 {:.1}, longest {:.1}",
         at(0.5),
