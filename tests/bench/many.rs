@@ -80,10 +80,10 @@ fn main() {
     let at = |thousandths: usize| book.took[(came * thousandths / 1000).min(came - 1)].as_secs_f64() * 1e3;
     println!(
         "verdicts: {sent} sent, {came} came; median {:.1} ms, p90 {:.1}, p99 {:.1}, longest {:.1}",
-        at(0.5),
-        at(0.9),
-        at(0.99),
-        at(1.0)
+        at(500),
+        at(900),
+        at(990),
+        at(1000)
     );
 }
 
