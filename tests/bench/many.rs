@@ -12,6 +12,7 @@ mod postgres;
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,9 @@ const WRAPPERS: usize = 10;
 const CARDS: usize = 20_000;
 /// Verdicts a second.
 const RATE: u32 = 20;
+
+/// The database goes before those who are connected to it.
+static OVER: AtomicBool = AtomicBool::new(false);
 
 /// When each verdict was sent, by its ticket, and what came of it.
 #[derive(Default)]
@@ -74,6 +78,7 @@ fn main() {
         began.elapsed().as_secs_f64()
     );
     operate(&postgres, &book, machines, seconds, each);
+    OVER.store(true, Ordering::Relaxed);
     let mut book = book.lock().unwrap();
     let (sent, came) = (book.sent.len(), book.took.len());
     book.took.sort();
@@ -168,7 +173,9 @@ fn serve(folder: &Path, postgres: &Postgres, machines: Vec<usize>) {
             for (target, site) in served {
                 tokio::task::spawn_local(async move {
                     let mut tell = |turn| {
-                        if let Turn::Broken(error) = turn {
+                        if let Turn::Broken(error) = turn
+                            && !OVER.load(Ordering::Relaxed)
+                        {
                             println!("{}: {error}", target.role());
                         }
                     };
