@@ -13,6 +13,9 @@ pub const ROOM: usize = 16 * 1024;
 /// What is kept of each string once the whole does not fit.
 const HEAD: usize = 256;
 
+/// A secret this short is not looked for outside its own place: it would be found in half of all words.
+const SHORTEST: usize = 4;
+
 /// What was cut: the size and digest of the whole text as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
@@ -44,11 +47,16 @@ impl Redactor {
 
     /// What a secret is replaced by: `redacted:` and 16 hex characters, equal for equal secrets.
     pub fn mark(&self, secret: &[u8]) -> String {
+        format!("redacted:{}", self.keyed(secret).short())
+    }
+
+    /// The keyed hash of these bytes: without the key it confirms no guess of them.
+    pub fn keyed(&self, bytes: &[u8]) -> Digest {
         let mut inner = self.inner.clone();
-        inner.update(secret);
+        inner.update(bytes);
         let mut outer = self.outer.clone();
         outer.update(inner.finish().as_bytes());
-        format!("redacted:{}", outer.finish().short())
+        outer.finish()
     }
 
     /// Appends a JSON text to `out`, redacted and at most a little over [`ROOM`] long; it stays JSON.
@@ -76,17 +84,26 @@ impl Redactor {
         Some(Cut { bytes, digest })
     }
 
-    /// A JSON text with the secrets in it replaced, and nothing cut; what was replaced is added to `found`.
+    /// A JSON text with the secrets in it replaced, those that are `known` in its keys, too, and nothing cut; what was replaced is added
+    /// to `found`.
     ///
     /// As it came where nothing is replaced, with all its white space. The caller must know that it is JSON.
-    pub fn json<'a>(&self, json: &'a str, found: &mut Vec<String>) -> Cow<'a, str> {
-        let (mut out, mut walk) = (String::new(), Walk::new(self, json, usize::MAX));
+    pub fn json<'a>(&self, json: &'a str, known: &[String], found: &mut Vec<String>) -> Cow<'a, str> {
+        let (mut out, mut walk) = (String::new(), Walk { known, ..Walk::new(self, json, usize::MAX) });
         let _ = walk.fits(&mut out, usize::MAX);
         if walk.found.is_empty() {
             return Cow::Borrowed(json);
         }
         found.append(&mut walk.found);
         Cow::Owned(out)
+    }
+
+    /// A text without secrets that are known from elsewhere: see [`known`].
+    pub fn without<'a>(&self, text: &'a str, known: &[String]) -> Cow<'a, str> {
+        let found = known.iter().filter(|secret| text.contains(secret.as_str()));
+        found.fold(Cow::Borrowed(text), |text, secret| {
+            Cow::Owned(text.replace(secret.as_str(), &self.mark(secret.as_bytes())))
+        })
     }
 
     /// A text with the secrets in it replaced.
@@ -105,6 +122,17 @@ impl Redactor {
         out.push_str(&text[done..]);
         Cow::Owned(out)
     }
+}
+
+/// What is looked for in other texts where these secrets were found: each, and its lines, the longest first.
+pub fn known(found: &[String]) -> Vec<String> {
+    // A text of several lines is shown line by line elsewhere.
+    let parts = found.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.lines().map(str::trim)));
+    let mut all: Vec<String> = parts.filter(|one| one.len() >= SHORTEST).map(str::to_owned).collect();
+    // Where one secret is a part of another, the longer one is replaced first.
+    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    all.dedup();
+    all
 }
 
 /// Appends a JSON string token.
@@ -139,6 +167,8 @@ struct Walk<'a> {
     at: usize,
     head: usize,
     open: Vec<Container>,
+    /// Secrets that are replaced wherever they are.
+    known: &'a [String],
     /// What was replaced.
     found: Vec<String>,
 }
@@ -160,7 +190,7 @@ struct Container {
 
 impl<'a> Walk<'a> {
     fn new(redactor: &'a Redactor, json: &'a str, head: usize) -> Self {
-        Self { redactor, json, at: 0, head, open: Vec::new(), found: Vec::new() }
+        Self { redactor, json, at: 0, head, open: Vec::new(), known: &[], found: Vec::new() }
     }
 
     /// Walks to the end; `false` once `out` is longer than `limit`.
@@ -220,6 +250,13 @@ impl<'a> Walk<'a> {
             }
             self.value_done(secrets::is_secret_flag(&text));
         }
+        let (text, raw) = match self.redactor.without(&text, self.known) {
+            Cow::Borrowed(_) => (text, Some(raw)),
+            Cow::Owned(told) => {
+                self.found.extend(self.known.iter().filter(|one| text.contains(one.as_str())).cloned());
+                (Cow::Owned(told), None)
+            }
+        };
         if text.len() > self.head {
             // A secret that begins in the head is replaced as a whole, so it is looked for beyond the head's end.
             let window = &text[..text.floor_char_boundary(self.head.saturating_mul(16))];
@@ -229,7 +266,10 @@ impl<'a> Walk<'a> {
             return;
         }
         match self.redactor.text(&text) {
-            Cow::Borrowed(_) => out.push_str(raw),
+            Cow::Borrowed(text) => match raw {
+                Some(raw) => out.push_str(raw),
+                None => push_string(out, text),
+            },
             Cow::Owned(redacted) => {
                 self.found
                     .extend(secrets::spans(&text).into_iter().filter_map(|span| text.get(span)).map(str::to_owned));
@@ -254,7 +294,7 @@ impl<'a> Walk<'a> {
         let token = &rest[..end];
         self.at += end;
         let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        if is_number && self.value_is_secret() {
+        if is_number && (self.value_is_secret() || self.known.iter().any(|one| token.contains(one.as_str()))) {
             push_string(out, &self.redactor.mark(token.as_bytes()));
             self.found.push(token.to_owned());
         } else {

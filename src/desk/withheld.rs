@@ -6,14 +6,14 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::told::{LONGEST_TOLD, Told};
-use crate::audit::redact::Redactor;
+use crate::audit::redact::{self, Redactor};
 use crate::behavior::arguments::reading::Reading;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::Wrapper;
 use crate::wire::Digest;
 
-/// A secret this short is not looked for outside its own place: it would be found in half of all words.
-const SHORTEST: usize = 4;
+/// The fields of all these that are digests, which look like secrets.
+const DIGESTS: [&str; 3] = ["definition", "digest", "statement"];
 
 /// How much of each text and list is told, the first that fits: all of it, then less and less.
 const ROOMS: [Option<Room>; 3] = [None, Some(Room { text: 1024, list: 40 }), Some(Room { text: 64, list: 4 })];
@@ -40,17 +40,9 @@ impl Secrets {
         let Snapshot { arguments, responses, unknown_parts, original_arguments, .. } = card;
         let mut found = Vec::new();
         for json in [Some(arguments), responses.as_ref(), unknown_parts.as_ref(), original_arguments.as_ref()] {
-            let _ = json.map(|json| redactor.json(json, &mut found));
+            let _ = json.map(|json| redactor.json(json, &[], &mut found));
         }
-        // A text of several lines is shown line by line elsewhere.
-        let lines: Vec<String> =
-            found.iter().flat_map(|text| text.lines()).map(|line| line.trim().to_owned()).collect();
-        let mut all = [found, lines].concat();
-        all.retain(|one| one.len() >= SHORTEST);
-        // Where one secret is a part of another, the longer one is replaced first.
-        all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        all.dedup();
-        Self(all)
+        Self(redact::known(&found))
     }
 }
 
@@ -80,7 +72,8 @@ pub fn all(redactor: &Redactor, secrets: &Secrets, told: &Told) -> Option<Fit> {
 
 fn fit(redactor: &Redactor, secrets: &Secrets, make: impl Fn(&mut Hider<'_>) -> Told) -> Option<Fit> {
     ROOMS.into_iter().find_map(|room| {
-        let mut hider = Hider { redactor, secrets: &secrets.0, room, changed: false, failed: false };
+        let mut hider =
+            Hider { redactor, secrets: &secrets.0, but_words: &secrets.0, room, changed: false, failed: false };
         let told = make(&mut hider);
         let said = serde_json::to_string(&told).ok()?;
         (!hider.failed && said.len() <= LONGEST_TOLD).then_some(Fit { told, said })
@@ -90,6 +83,8 @@ fn fit(redactor: &Redactor, secrets: &Secrets, make: impl Fn(&mut Hider<'_>) -> 
 struct Hider<'a> {
     redactor: &'a Redactor,
     secrets: &'a [String],
+    /// Those of them that are replaced in what may be a word of ours, too.
+    but_words: &'a [String],
     room: Option<Room>,
     changed: bool,
     /// Something cannot be read any more with its secrets replaced.
@@ -203,13 +198,15 @@ impl Hider<'_> {
     }
 
     fn json(&mut self, json: &str) -> String {
-        let hidden = self.redactor.json(json, &mut Vec::new()).into_owned();
-        let mut told = self.without_known(&hidden).into_owned();
-        if self.room.is_some() {
-            told.clear();
-            let _ = self.redactor.redact(&hidden, &mut told);
-            told = self.without_known(&told).into_owned();
-        }
+        let hidden = self.redactor.json(json, self.secrets, &mut Vec::new());
+        let told = match self.room {
+            None => hidden.into_owned(),
+            Some(_) => {
+                let mut told = String::new();
+                let _ = self.redactor.redact(&hidden, &mut told);
+                told
+            }
+        };
         self.changed |= told != json;
         told
     }
@@ -230,10 +227,9 @@ impl Hider<'_> {
 
     /// A text without the secrets that are known already.
     fn without_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let found = self.secrets.iter().filter(|secret| text.contains(secret.as_str()));
-        found.fold(Cow::Borrowed(text), |text, secret| {
-            Cow::Owned(text.replace(secret.as_str(), &self.redactor.mark(secret.as_bytes())))
-        })
+        let is_word = text.len() < 24 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase());
+        let secrets = if is_word { self.but_words } else { self.secrets };
+        self.redactor.without(text, secrets)
     }
 
     /// A value with all its texts looked at.
@@ -242,42 +238,46 @@ impl Hider<'_> {
             self.failed = true;
             return value;
         };
-        // A secret that is also a word of ours (`file`) cannot be hidden there, and is no news there.
-        for ours in [Ours::AreReplaced, Ours::Stay] {
+        let try_with = |hider: &mut Hider<'_>| {
             let mut told = json.clone();
-            self.walk(&mut told, ours);
-            if let Ok(told) = serde_json::from_value(told) {
-                return told;
-            }
-        }
-        self.failed = true;
-        value
+            hider.walk(&mut told, "");
+            serde_json::from_value(told).ok()
+        };
+        // A secret that is also a word of ours (`file`) cannot be hidden there, and is no news there. Only that one.
+        let told: Option<T> = try_with(self).or_else(|| {
+            let is_other = |secret: &&String| {
+                let one = std::slice::from_ref(*secret);
+                try_with(&mut Hider { secrets: one, but_words: one, ..*self }).is_some()
+            };
+            let but_words: Vec<String> = self.secrets.iter().filter(is_other).cloned().collect();
+            let mut hider = Hider { but_words: &but_words, ..*self };
+            let told = try_with(&mut hider);
+            self.changed |= hider.changed;
+            told
+        });
+        told.unwrap_or_else(|| {
+            self.failed = true;
+            value
+        })
     }
 
-    fn walk(&mut self, value: &mut Value, ours: Ours) {
+    fn walk(&mut self, value: &mut Value, field: &str) {
         match value {
-            Value::String(text) => {
-                let is_word = text.len() < 24 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase());
-                if text.parse::<Digest>().is_err() && !(ours == Ours::Stay && is_word) {
-                    *text = self.text(text);
-                }
+            Value::String(text) if DIGESTS.contains(&field) && text.parse::<Digest>().is_ok() => {
+                let told = self.without_known(text).into_owned();
+                self.changed |= told != *text;
+                *text = told;
             }
+            Value::String(text) => *text = self.text(text),
             Value::Array(all) => {
                 if let Some(Room { list, .. }) = self.room {
                     self.changed |= all.len() > list;
                     all.truncate(list);
                 }
-                all.iter_mut().for_each(|one| self.walk(one, ours));
+                all.iter_mut().for_each(|one| self.walk(one, ""));
             }
-            Value::Object(fields) => fields.values_mut().for_each(|one| self.walk(one, ours)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(field, one)| self.walk(one, field)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
-}
-
-/// What becomes of texts that may be words of ours.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ours {
-    AreReplaced,
-    Stay,
 }

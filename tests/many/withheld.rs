@@ -41,6 +41,19 @@ fn g6_the_desk_holds_none_of_fifty_secrets() {
         ("command", json!({ "title": "command", "command": format!("mysql --password={} -e 'SELECT 1'", next()) })),
         ("spoken", json!({ "title": "spoken", "token": spoken, "say": format!("use {spoken} as it is") })),
     ];
+    let odd = format!("{}\"\\x", next());
+    let (hex, plain) = (format!("{:064x}", u64::MAX - 7), "hunterxyz");
+    let link = machine.path().join("link");
+    fs::copy(&file, machine.path().join(plain)).unwrap();
+    std::os::unix::fs::symlink(plain, &link).unwrap();
+    calls.extend([
+        (
+            "escaped",
+            json!({ "title": "escaped", "password": odd, "cmd": format!("login {odd}"), format!("as {odd}"): 1 }),
+        ),
+        ("hexadecimal", json!({ "title": hex, "secret": hex })),
+        ("a word of ours", json!({ "title": plain, "path": link, "password": plain, "token": "file" })),
+    ]);
     calls.extend(left.map(|secret| ("more", json!({ "credentials": { "secret": secret } }))));
     let count = calls.len();
     for (at, (title, mut arguments)) in calls.into_iter().enumerate() {
@@ -51,7 +64,7 @@ fn g6_the_desk_holds_none_of_fifty_secrets() {
         assert!(card.withheld, "{title}: {:?}", card.call.arguments);
         let shows =
             |words: &str| card.call.facts.iter().filter_map(|one| one.text.as_ref()).any(|it| it.contains(words));
-        assert_eq!(title == "a file" || title == "pem", shows("plain words"), "{title}");
+        assert_eq!(matches!(title, "a file" | "pem" | "a word of ours"), shows("plain words"), "{title}");
         operator.say("ada", &card.deny("mara@example.com", &mara(), title));
         assert!(machine.answer(id).contains("Denied by the operator"));
         operator.settled(card.ticket());
@@ -59,7 +72,8 @@ fn g6_the_desk_holds_none_of_fifty_secrets() {
     assert!(count >= 12 && machine.server.executed().is_empty());
     for table in ["told", "verdict", "look", "standing", "head"] {
         let rows = postgres.rows("postgres", &format!("SELECT t::text FROM mcp_approve.{table} t")).join("\n");
-        let found: Vec<&String> = all.iter().filter(|secret| rows.contains(secret.as_str())).collect();
+        let secrets = all.iter().map(String::as_str).chain([&*hex, plain]);
+        let found: Vec<&str> = secrets.filter(|secret| rows.contains(secret)).collect();
         assert!(found.is_empty(), "{table}: {found:?}");
     }
 }
