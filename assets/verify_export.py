@@ -34,10 +34,12 @@ def digest_of_parts(*parts):
 
 def is_of_verdict(statement, row):
     """Whether a statement is for the call and the verdict of a decision. One signature may cover several calls."""
-    names = ("call", "session", "ticket")
+    verdict = statement["said"]["verdict"]
+    # A denial from a desk may be signed without the digest of the bytes: it ends the call, whatever its bytes.
+    names = ("session", "ticket") if verdict == "deny" else ("session", "ticket", "call")
     cards = [[card[name] for name in names] for card in [statement["card"], *statement.get("also", [])]]
-    call = [row["digest"], row["session"], row["ticket"]]
-    return call in cards and statement["said"]["verdict"] == row["verdict"]
+    call = [row["session"], row["ticket"], row["digest"]][: len(names)]
+    return call in cards and verdict == row["verdict"]
 
 
 def is_of_change(statement, row):

@@ -49,9 +49,27 @@ impl Secrets {
 /// A card. `None`, as for all that follow, where it cannot be told without a secret.
 pub fn card(redactor: &Redactor, secrets: &Secrets, card: &Snapshot) -> Option<Fit> {
     fit(redactor, secrets, |hider| {
-        let card = Box::new(hider.card(card.clone()));
-        Told::Held { card, withheld: hider.changed }
+        let card = hider.card(card.clone());
+        let card = if hider.changed { without_digests(redactor, card) } else { card };
+        Told::Held { card: Box::new(card), withheld: hider.changed }
     })
+}
+
+/// A digest of bytes of which a reader lacks only the secret would confirm a guess of it: keyed ones take their place. A denial needs
+/// none of them, and an approval of this card counts for nothing.
+fn without_digests(redactor: &Redactor, mut card: Snapshot) -> Snapshot {
+    let hide = |digest: &mut Digest| *digest = redactor.keyed(digest.as_bytes());
+    hide(&mut card.digest);
+    card.edited_from.iter_mut().for_each(hide);
+    card.facts.iter_mut().filter_map(|one| one.digest.as_mut()).for_each(hide);
+    if let Some(terms) = &mut card.signs {
+        hide(&mut terms.call);
+        hide(&mut terms.card);
+    }
+    if let Some(offer) = &mut card.offer {
+        offer.signs = None;
+    }
+    card
 }
 
 pub fn hello(redactor: &Redactor, wrapper: &Wrapper, (host, user): (&str, &str)) -> Option<Fit> {

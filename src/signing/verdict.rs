@@ -87,7 +87,7 @@ impl SignedVerdict {
         let is_it = |card: &&CardTerms| card.challenge == expected.card.challenge;
         let card = attested.statement().cards().find(is_it).ok_or(Refused::OtherChallenge)?;
         // What a card showed and on which terms its call is approved does not matter to a denial: any valid one ends the call, also
-        // from a card of which something was withheld, so that its digest is another.
+        // from a card of which something was withheld, so that its digests are others. Its challenge is of these bytes alone.
         let differs = other_call(card, expected.card).or_else(|| match expected.said.verdict {
             SignedWord::Approve => other_terms(card, expected.card),
             SignedWord::Deny => None,
@@ -161,7 +161,6 @@ impl Consent {
 fn other_call(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
     let same = [
         ("the ticket", card.ticket == expected.ticket),
-        ("the digest of its bytes", card.call == expected.call),
         ("the challenge", card.challenge == expected.challenge),
         ("the session", card.session == expected.session),
         ("the user", card.user == expected.user),
@@ -170,7 +169,7 @@ fn other_call(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
     same.into_iter().find(|(_, same)| !same).map(|(field, _)| field)
 }
 
-/// The first field that says what was shown and on which terms, and is another.
+/// The first field that says what was shown, to the byte, and on which terms, and is another.
 fn other_terms(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
     // Every field by name: a new one that is not compared is a compile error.
     let CardTerms {
@@ -181,7 +180,7 @@ fn other_terms(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
         policy,
         role,
         server,
-        call: _,
+        call,
         challenge: _,
         machine: _,
         session: _,
@@ -190,6 +189,7 @@ fn other_terms(card: &CardTerms, expected: &CardTerms) -> Option<&'static str> {
     } = expected;
     let same = [
         ("the digest of its card", card.card == *shown),
+        ("the digest of its bytes", card.call == *call),
         ("the tool's definition", card.definition == *definition),
         ("the policy", card.policy == *policy),
         ("the role", card.role == *role),

@@ -70,7 +70,7 @@ fn forgeries(card: &Card) -> Vec<(&'static str, Verdict, &'static str)> {
             "in the future",
         ),
         ("a denial of another session", deny_but(card, |it| it.session = "s-2".into()), "the session"),
-        ("a denial of another call", deny_but(card, |it| it.call = Digest::of(b"another")), "the digest of its bytes"),
+        ("a denial of another ticket", deny_but(card, |it| it.ticket = "s-99".into()), "the ticket"),
         ("a denial of another machine", deny_but(card, |it| it.machine = "bob".into()), "the machine"),
         ("a denial of another challenge", deny_but(card, |it| it.challenge = Challenge::of([7; 32])), "another card"),
         ("a denial sent as an approval", word(denial(), approve), "approve or deny"),

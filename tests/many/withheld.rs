@@ -4,6 +4,7 @@
 use std::fs;
 
 use mcp_approve::desk::told::LONGEST_TOLD;
+use mcp_approve::wire::digest::Digest;
 use serde_json::{Value, json};
 
 use super::bed::{Card, Desk, Machine, mara};
@@ -70,9 +71,17 @@ fn g6_the_desk_holds_none_of_fifty_secrets() {
         operator.settled(card.ticket());
     }
     assert!(count >= 12 && machine.server.executed().is_empty());
+    let list = machine.path().join("etc/allowed_signers");
+    let verified = crate::fake::log::run(machine.path(), &["verify", "--allowed-signers", list.to_str().unwrap()]);
+    assert!(verified.status.success(), "{verified:?}");
+    // What confirms a guess of a secret: the digest of a call's bytes, or of a file's.
+    let of_calls = crate::fake::log::of_kind(machine.path(), "decision");
+    let mut confirm: Vec<String> = of_calls.iter().map(|one| one["digest"].as_str().unwrap().to_owned()).collect();
+    confirm.push(Digest::of(&fs::read(&file).unwrap()).to_string());
+    assert_eq!(confirm.len(), count + 1);
     for table in ["told", "verdict", "look", "standing", "head"] {
         let rows = postgres.rows("postgres", &format!("SELECT t::text FROM mcp_approve.{table} t")).join("\n");
-        let secrets = all.iter().map(String::as_str).chain([&*hex, plain]);
+        let secrets = all.iter().map(String::as_str).chain([&*hex, plain]).chain(confirm.iter().map(|one| &**one));
         let found: Vec<&str> = secrets.filter(|secret| rows.contains(secret)).collect();
         assert!(found.is_empty(), "{table}: {found:?}");
     }

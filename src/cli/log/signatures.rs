@@ -15,7 +15,8 @@ use crate::cli::look::shown;
 use crate::signing::change::{self, ChangeKind, ChangeTerms, SignedChange};
 use crate::signing::signers::{LineError, List, Signers};
 use crate::signing::standing::{FROZEN, SignedStop};
-use crate::signing::{Attested, CardTerms, statement::Kept};
+use crate::signing::statement::{Kept, SignedWord};
+use crate::signing::{Attested, CardTerms};
 use crate::wire::Digest;
 
 /// What was found.
@@ -126,9 +127,12 @@ fn no_verdict(kept: &Kept, decision: &Body, signers: &Signers) -> Option<String>
     };
     let statement = attested.statement();
     let of = (decision.session.as_deref(), decision.ticket.as_deref());
+    // A denial from a desk may be signed without the digest of the bytes: it ends the call, whatever its bytes.
+    let denies = statement.said.verdict == SignedWord::Deny;
     let is_of = |call: &str| {
-        let is_it =
-            |card: &CardTerms| (Some(&*card.session), Some(&*card.ticket)) == of && card.call.to_string() == call;
+        let is_it = |card: &CardTerms| {
+            (Some(&*card.session), Some(&*card.ticket)) == of && (denies || card.call.to_string() == call)
+        };
         statement.cards().any(is_it)
     };
     let is_same = decision.digest.as_deref().is_some_and(is_of)

@@ -19,6 +19,7 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::home::user;
 use crate::link::client::{Clients, Me};
 use crate::link::message::{ClientEvent, ConsoleKind, FromConsole, FromWrapper, Status, Wrapper};
+use crate::wire::Digest;
 
 /// Between two wakes of the operators.
 const WAKES: Duration = Duration::from_millis(100);
@@ -59,6 +60,8 @@ struct Session {
 struct Waiting {
     row: Row,
     secrets: Secrets,
+    /// The digests of the call's bytes as operators have them, each with its own: of a withheld card another is told.
+    digests: Vec<(Digest, Digest)>,
 }
 
 /// One row of `told`.
@@ -185,9 +188,11 @@ impl Cards {
     async fn bring(&mut self, engine: &Engine) -> Result<(), EngineError> {
         let live: Vec<String> = self.sessions.keys().cloned().collect();
         for Remote { session, word, signed, .. } in self.verdicts.read(engine, &live).await? {
+            let waiting = self.sessions.get(&session).and_then(|one| one.waiting.get(&word.ticket));
+            let own = waiting.and_then(|one| one.digests.iter().find(|(told, _)| *told == word.digest));
             let message = FromConsole::Decide {
                 ticket: word.ticket,
-                digest: word.digest,
+                digest: own.map_or(word.digest, |(_, own)| *own),
                 verdict: word.verdict,
                 signed: Some(signed),
             };
@@ -259,9 +264,14 @@ impl Cards {
         let Some(fit) = withheld::card(&self.redactor, &secrets, call) else {
             return tracing::warn!(ticket = %call.ticket, "a card cannot be sent without a secret in it");
         };
+        let told = if let Told::Held { card, .. } = &fit.told { card.digest } else { call.digest };
         let row = Row::new(session, fit);
         if let Some(found) = self.sessions.get_mut(session) {
-            found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets });
+            // A verdict on an older card of the call is for the bytes that it showed.
+            let mut digests = found.waiting.remove(&call.ticket).map(|one| one.digests).unwrap_or_default();
+            digests.push((told, call.digest));
+            digests.dedup();
+            found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets, digests });
         }
         self.push(row);
     }
