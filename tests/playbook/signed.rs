@@ -5,7 +5,7 @@ use mcp_approve::audit::record::Kind;
 use mcp_approve::behavior::agreed::{Agreement, What};
 use mcp_approve::behavior::identity::Identity;
 use mcp_approve::behavior::taxonomy::{Action, Mutability};
-use mcp_approve::gate::data::event::{Event, Signature};
+use mcp_approve::gate::data::event::{Event, Place, Signature};
 use mcp_approve::gate::data::facts::{Approver, May, Opinion};
 use mcp_approve::gate::data::pin::ToolWord;
 use mcp_approve::gate::data::snapshot::Snapshot;
@@ -158,6 +158,23 @@ fn what_is_not_dangerous_needs_a_signature_only_where_all_do() {
     world.call("2", "write_file", WRITE);
     assert!(world.cards["files-2"].danger.is_some() && world.cards["files-2"].signs.is_some());
     assert!(refusal(&world.approve("files-2")).contains("wants a signature"));
+}
+
+/// What comes from a desk is brought by a process of this account: where a key signed, and what was read, is only its word.
+#[test]
+fn the_record_of_an_approval_from_the_desk_says_no_more_than_is_signed() {
+    let mut world = World::with(config(), ALWAYS).ready();
+    world.call("1", "write_file", WRITE);
+    let signed = signature(&world, "files-1", "tom", |_| {});
+    let mut word = word("files-1", world.cards["files-1"].digest);
+    word.operator.place = Place::Desk(Digest::of(b"a statement"));
+    let did = world.approve_word(word, true, signed);
+    assert!(is_forwarded(&did), "{did:?}");
+    let decision = world.entries.iter().rev().find(|entry| entry.kind == Kind::Decision).unwrap();
+    let detail: serde_json::Value = serde_json::from_str(decision.uncut.json()).unwrap();
+    assert_eq!(detail["signatures"][0]["worth"], "L1 same user");
+    assert!(!decision.detail.json().contains("unread"), "{}", decision.detail.json());
+    world.finish();
 }
 
 #[test]

@@ -248,8 +248,13 @@ impl World {
     /// Approves a call with this signature.
     pub fn approve_signed(&mut self, ticket: &str, signature: Signature) -> Vec<Did> {
         let digest = self.cards.get(ticket).map_or(Digest::of(b"never shown"), |card| card.digest);
-        self.approved_by_operator.insert(ticket.into());
-        self.step(Event::Decided(word(ticket, digest), OperatorVerdict::Approve { unread: false }, signature))
+        self.approve_word(word(ticket, digest), false, signature)
+    }
+
+    /// The same, whoever says it, and whether they read it.
+    pub fn approve_word(&mut self, word: OperatorWord, unread: bool, signature: Signature) -> Vec<Did> {
+        self.approved_by_operator.insert(word.ticket.clone());
+        self.step(Event::Decided(word, OperatorVerdict::Approve { unread }, signature))
     }
 
     /// Approves a call and more like it.

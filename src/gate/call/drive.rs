@@ -223,6 +223,8 @@ impl Gate {
         };
         match verdict {
             OperatorVerdict::Approve { unread } => {
+                // What is not signed is no more than the word of whoever brings it.
+                let unread = unread && word.operator.place == Place::Here;
                 self.operator_approves((held, asking), word, (unread, None), signature);
             }
             OperatorVerdict::Deny { reason } => self.operator_denies((held, asking), word, (reason, signature)),
@@ -262,7 +264,7 @@ impl Gate {
     ) {
         let is_remote = word.operator.place != Place::Here;
         if is_remote || signed::needs(self.context(), &asking.case.judged) == Needs::Signature {
-            let taken = self.take_signature((&mut held, &asking.case), grant.as_ref(), signature, word.operator.place);
+            let taken = self.take_signature((&mut held, &asking.case), grant.as_ref(), signature);
             match taken {
                 Ok(0) => {}
                 Ok(missing) => {
@@ -287,11 +289,10 @@ impl Gate {
         (held, case): (&mut Held, &Case),
         grant: Option<&GrantTerms>,
         signature: Signature,
-        place: Place,
     ) -> Result<u32, String> {
         let shown = card::snapshot(self.context(), held, &case.judged).card_digest();
         let card = signed::terms(self.context(), held, &case.judged, shown);
-        let offered = signed::offered((self.context(), &case.judged), card, grant, signature, place)?;
+        let offered = signed::offered((self.context(), &case.judged), card, grant, signature)?;
         signed::accept(offered, held, grant, self.out.now.wall, &mut self.spent)
     }
 

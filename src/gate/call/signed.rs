@@ -136,7 +136,6 @@ pub(super) struct Offered {
     attested: Attested,
     lists: InForce,
     card: CardTerms,
-    from: ConsoleUser,
 }
 
 /// Looks whether a signature may count for a call that waits, by the terms of its ruling. `card` is what its card asks to be signed.
@@ -145,7 +144,6 @@ pub(super) fn offered(
     card: CardTerms,
     grant: Option<&GrantTerms>,
     signature: Signature,
-    place: Place,
 ) -> Result<Offered, String> {
     let (attested, lists) = attested(signature)?;
     let terms = &judged.ruling.terms;
@@ -162,8 +160,7 @@ pub(super) fn offered(
     if terms.approvals > 1 && grant.is_some() {
         return Err("a call that needs several approvals is approved alone: nothing can be granted with it".to_owned());
     }
-    let from = console_user(context, &lists, &attested, place);
-    Ok(Offered { attested, lists, card, from })
+    Ok(Offered { attested, lists, card })
 }
 
 fn attested(signature: Signature) -> Result<(Attested, InForce), String> {
@@ -178,14 +175,6 @@ fn does_not_count(why: &impl std::fmt::Display) -> String {
     format!("the signature does not count: {why}")
 }
 
-/// Where it was signed, as far as that is known: with a key of this machine's user it may have been here, whoever brought it.
-fn console_user(context: Context<'_>, lists: &InForce, attested: &Attested, place: Place) -> ConsoleUser {
-    match place {
-        Place::Desk(_) if !lists.signers.is_of_user(&attested.signer().key, &context.config.user) => ConsoleUser::Other,
-        Place::Desk(_) | Place::Here => ConsoleUser::Same,
-    }
-}
-
 /// Looks whether a signed denial may count for a call that waits: whoever may sign verdicts here may deny, whatever the rule says of
 /// approvals, and by any card of this call, also one that another's signature made an old one. At this machine a denial needs none.
 pub(super) fn offered_denial(
@@ -197,12 +186,11 @@ pub(super) fn offered_denial(
         return Ok(None);
     }
     let (attested, lists) = attested(signature)?;
-    let from = console_user(context, &lists, &attested, place);
     let mut card = terms(context, held, judged, Digest::of(b""));
     let named = |one: &Challenge| attested.statement().cards().any(|card| card.challenge == *one);
     let mut earlier = (0..held.challenges).map(|number| challenge(&context.config.secret, held, number));
     card.challenge = earlier.find(named).unwrap_or(card.challenge);
-    Ok(Some(Offered { attested, lists, card, from }))
+    Ok(Some(Offered { attested, lists, card }))
 }
 
 /// The proof that a denial was signed, where it must be.
@@ -212,14 +200,15 @@ pub(super) fn accept_denial(
     now: i64,
     spent: &mut Spent,
 ) -> Result<Vec<GradedVerdict>, String> {
-    let Some(Offered { attested, lists, card, from }) = offered else { return Ok(Vec::new()) };
+    let Some(Offered { attested, lists, card }) = offered else { return Ok(Vec::new()) };
     let expected = Expected { card: &card, said: &Said::denial(reason), earlier: &[], now };
-    graded(SignedVerdict::accept(attested, expected, spent), lists.owner, from).map(|one| vec![one])
+    graded(SignedVerdict::accept(attested, expected, spent), lists.owner).map(|one| vec![one])
 }
 
-fn graded(accepted: Result<SignedVerdict, Refused>, owner: Owner, from: ConsoleUser) -> Result<GradedVerdict, String> {
+fn graded(accepted: Result<SignedVerdict, Refused>, owner: Owner) -> Result<GradedVerdict, String> {
     let verdict = accepted.map_err(|why| does_not_count(&why))?;
-    let grade = verdict.grade(owner, from).ok_or("the key signed without a touch")?;
+    // Any process of this account can bring what it had signed here as if it came from a desk: nothing says where a key signed.
+    let grade = verdict.grade(owner, ConsoleUser::Same).ok_or("the key signed without a touch")?;
     Ok(GradedVerdict { verdict, grade })
 }
 
@@ -231,7 +220,7 @@ pub(super) fn accept(
     now: i64,
     spent: &mut Spent,
 ) -> Result<u32, String> {
-    let Offered { attested, lists, card, from } = offered;
+    let Offered { attested, lists, card } = offered;
     held.signed.retain(|one| one.covers(&card));
     let lapsed = held.signed.iter().enumerate().find_map(|(at, one)| {
         let earlier = one.verdict.attested();
@@ -246,7 +235,7 @@ pub(super) fn accept(
     let earlier: Vec<Signer> = held.signed.iter().map(|one| one.verdict.attested().signer().clone()).collect();
     let said = GrantTerms::said(grant, attested.statement().time);
     let expected = Expected { card: &card, said: &said, earlier: &earlier, now };
-    let verdict = graded(SignedVerdict::accept(attested, expected, spent), lists.owner, from)?;
+    let verdict = graded(SignedVerdict::accept(attested, expected, spent), lists.owner)?;
     held.challenges += 1;
     held.signed.push(verdict);
     Ok(card.approvals.saturating_sub(card.approval))
