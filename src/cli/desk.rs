@@ -79,7 +79,7 @@ pub struct FreezeOptions {
     /// Why; cards and records say it
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub reason: String,
-    /// End a stop of the same machines
+    /// End the stops in force of the same machines, those that the desk has now
     #[arg(long)]
     pub lift: bool,
     /// List the stops in force and the last sign of life

@@ -38,6 +38,55 @@ pub async fn write(engine: &Engine, kind: StandingKind, evidence: &Evidence, sai
     Ok(engine.client.query_one(TIME, &[]).await?.get(0))
 }
 
+/// How many stops are read at once.
+const PAGE: i64 = 256;
+
+/// So many stretches are unread at most before nothing newer is begun with.
+const MOST_UNREAD: usize = 8;
+
+/// The first transaction of all.
+const FIRST: &str = "0";
+
+/// Reads the stops that are new, the newest first, a page at a time: rows that mean nothing do not delay one that does.
+pub struct Stops {
+    /// From which transaction on nothing was begun with yet: what began before it has ended.
+    from: String,
+    /// What is unread, the newest last: from this transaction on, below this place.
+    unread: Vec<(String, i64)>,
+}
+
+impl Default for Stops {
+    fn default() -> Self {
+        Self { from: FIRST.to_owned(), unread: Vec::new() }
+    }
+}
+
+impl Stops {
+    /// Looks for new ones, to be read next.
+    pub async fn begin(&mut self, engine: &Engine) -> Result<(), EngineError> {
+        const ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
+        if self.unread.len() < MOST_UNREAD {
+            let next = engine.client.query_one(ENDED, &[]).await?.get(0);
+            self.unread.push((std::mem::replace(&mut self.from, next), i64::MAX));
+        }
+        Ok(())
+    }
+
+    /// The next page; `None` once all are read.
+    pub async fn page(&mut self, engine: &Engine) -> Result<Option<Vec<Evidence>>, EngineError> {
+        const STOPS: &str = "SELECT place, statement, signature FROM mcp_approve.standing \
+            WHERE kind = 'stop' AND xid >= $1::text::xid8 AND place < $2 ORDER BY place DESC LIMIT $3";
+        let Some((from, below)) = self.unread.last_mut() else { return Ok(None) };
+        let rows = engine.client.query(STOPS, &[from, below, &PAGE]).await?;
+        match rows.last() {
+            Some(last) if i64::try_from(rows.len()) == Ok(PAGE) => *below = last.get(0),
+            Some(_) | None => _ = self.unread.pop(),
+        }
+        let evidence = |row: &tokio_postgres::Row| Evidence { statement: row.get(1), signature: row.get(2) };
+        Ok(Some(rows.iter().map(evidence).collect()))
+    }
+}
+
 /// The newest rows of a kind, the newest first.
 pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Row>, EngineError> {
     const NEWEST: &str = "SELECT operator, statement, signature, said FROM mcp_approve.standing WHERE kind = $1 \

@@ -17,7 +17,7 @@ impl Gate {
 
     /// Looks whether calls are frozen now, and has that followed if it has changed.
     pub(super) fn watch_stops(&mut self, required: LifeSign) {
-        let frozen = self.rules.stops.frozen_at(required, self.out.now.mono);
+        let frozen = self.rules.stops.frozen_at(required, self.out.now);
         let is_new = frozen != self.rules.stops.frozen;
         self.rules.stops.frozen = frozen;
         self.out.wake_by(self.rules.stops.ends(required));

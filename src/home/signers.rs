@@ -20,7 +20,7 @@ use super::{policy_file, user};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
 use crate::signing::grade::{Danger, Owner};
 use crate::signing::signers::{LONGEST, LineError, Signers};
-use crate::signing::{InForce, Level, Needs, Required, statement::Evidence};
+use crate::signing::{InForce, Level, Needs, Required, standing::LifeSign, statement::Evidence};
 use crate::wire::Digest;
 
 /// ssh-keygen, where the machine's policy names no other.
@@ -33,9 +33,9 @@ pub enum SignersError {
     Place(#[from] PlaceError),
     #[error("{} cannot be read: {cause}", path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    #[error("the machine's policy asks for signatures, so only the keys in {} count, and it is missing", file.display())]
+    #[error("the machine's policy asks for signatures or signs of life, so only the keys in {} count, and it is missing", file.display())]
     Missing { file: PathBuf },
-    #[error("{} or a folder above it can be changed by others than root, and root's policy asks for signatures", file.display())]
+    #[error("{} or a folder above it can be changed by others than root, and root's policy asks for signatures or signs of life", file.display())]
     NotRoots { file: PathBuf },
     #[error("{}", lines.iter().map(|(path, line)| format!("{}: {line}", path.display())).collect::<Vec<_>>().join("\n"))]
     Lines { lines: Vec<(PathBuf, LineError)> },
@@ -62,8 +62,8 @@ impl SignersError {
 /// signatures.
 pub fn load(places: &Places) -> Result<Option<InForce>, SignersError> {
     let [machines, own, machines_revoked, own_revoked] = files(places);
-    let asks = Machine::of(places).asks;
-    let (file, (allowed, mut owner)) = match (read(&machines)?, asks) {
+    let list = Machine::of(places).list;
+    let (file, (allowed, mut owner)) = match (read(&machines)?, list) {
         (Some((_, Owner::User)), Some(Owner::Root)) => return Err(SignersError::NotRoots { file: machines }),
         (Some(list), _) => (machines, list),
         (None, Some(_)) => return Err(SignersError::Missing { file: machines }),
@@ -160,6 +160,8 @@ pub fn files(places: &Places) -> [PathBuf; 4] {
 struct Machine {
     /// Who can change the policy that asks for some; `None` where it asks for none.
     asks: Option<Owner>,
+    /// The same, where it asks for signatures or for signs of life: only the machine's list counts.
+    list: Option<Owner>,
     required: Required,
     ssh_keygen: Option<(PathBuf, Owner)>,
 }
@@ -169,14 +171,17 @@ impl Machine {
         let file = places.system_policy_file();
         let owner = || open(&file).map_or(Owner::Root, |opened| opened.owner);
         match policy_file::text_if_any(&file).map(|text| text.map(|text| policy_file::read(&text))) {
-            Ok(None) => Self { asks: None, required: Required::Never, ssh_keygen: None },
+            Ok(None) => Self { asks: None, list: None, required: Required::Never, ssh_keygen: None },
             Ok(Some(Ok(policy))) => Self {
                 asks: policy.asks_for_signatures().then(owner),
+                list: (policy.asks_for_signatures() || policy.life == LifeSign::Required).then(owner),
                 required: policy.signed,
                 ssh_keygen: policy.ssh_keygen.map(|named| (named.into(), owner())),
             },
             // One that cannot be read may ask for them, always.
-            Ok(Some(Err(_))) | Err(_) => Self { asks: Some(owner()), required: Required::Always, ssh_keygen: None },
+            Ok(Some(Err(_))) | Err(_) => {
+                Self { asks: Some(owner()), list: Some(owner()), required: Required::Always, ssh_keygen: None }
+            }
         }
     }
 }

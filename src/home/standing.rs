@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::places::Places;
 use super::{config, replace, signers, user};
 use crate::pins::launch::stamp;
+use crate::signing::InForce;
 use crate::signing::grade::{ConsoleUser, Grade};
-use crate::signing::standing::{Ignored, Me, SignedTeam, Standing, TeamSet};
+use crate::signing::standing::{Me, SignedTeam, Standing, TeamSet};
 use crate::signing::statement::Evidence;
 use crate::signing::verdict::CLOCK_SKEW;
 
@@ -74,7 +75,7 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
     if named.is_empty() || sets.is_empty() {
         return Ok(Vec::new());
     }
-    let lists = signers::load(places).map_err(|error| error.to_string())?.ok_or("there is no list of signers")?;
+    let lists = lists(places)?;
     let mut latest: BTreeMap<String, TeamOffer> = BTreeMap::new();
     for set in sets {
         // One that nobody may have signed is none.
@@ -124,43 +125,38 @@ impl Reader {
 
     /// What counts now, if a file or a list of signers has changed since it was read.
     pub fn changed(&mut self, now: i64) -> Option<Standing> {
-        let paths = self.paths().into_iter().chain(signers::files(&self.places));
+        let paths =
+            self.paths().into_iter().chain(signers::files(&self.places)).chain([self.places.system_policy_file()]);
         let stamps: Vec<_> = paths.map(|path| stamp(&path).ok()).collect();
         if self.stamps.as_ref() == Some(&stamps) {
             return None;
         }
         self.stamps = Some(stamps);
-        self.standing.trouble = self.take(now).err();
+        let taken = take(&self.places, &mut self.standing, now);
+        self.standing.trouble = taken.err().or_else(|| self.standing.doubt());
         Some(self.standing.clone())
     }
+}
 
-    fn take(&mut self, now: i64) -> Result<(), String> {
-        let [stops, alive] = self.paths();
-        let stops = read(&stops)?;
-        // A sign of life that cannot be read is none.
-        let alive = read(&alive).unwrap_or_default();
-        if stops.is_empty() && alive.is_empty() {
-            return Ok(());
-        }
-        let lists = match signers::load(&self.places) {
-            Ok(Some(lists)) => lists,
-            Ok(None) => return Ok(()),
-            Err(error) if stops.is_empty() => {
-                tracing::warn!(%error, "no sign of life counts");
-                return Ok(());
-            }
-            Err(error) => return Err(error.to_string()),
-        };
-        for one in stops {
-            if self.standing.take_stop(one, &lists, now) == Err(Ignored::FromTheFuture) {
-                // Looked at again the next time.
-                self.stamps = None;
-            }
-        }
-        for one in alive {
-            // What it counts for is all there is to know of it.
-            let _ = self.standing.take_alive(one, &lists, now);
-        }
-        Ok(())
+/// The lists in force, or why there are none to verify by.
+pub fn lists(places: &Places) -> Result<InForce, String> {
+    signers::load(places).map_err(|error| error.to_string())?.ok_or_else(|| "there is no list of signers".to_owned())
+}
+
+/// Takes what the files have: stops that cannot be verified now are kept on.
+///
+/// # Errors
+/// The file of stops cannot be read.
+pub fn take(places: &Places, standing: &mut Standing, now: i64) -> Result<(), String> {
+    let [stops, alive] = files(places);
+    let lists = lists(places);
+    for one in read(&stops)? {
+        standing.take_kept(one, lists.as_ref().map_err(String::as_str), now);
     }
+    // A sign of life that cannot be read is none; what it counts for is all there is to know of it.
+    for one in read(&alive).unwrap_or_default() {
+        let Ok(lists) = &lists else { break };
+        let _ = standing.take_alive(one, lists, now);
+    }
+    Ok(())
 }

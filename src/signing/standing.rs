@@ -1,7 +1,7 @@
 //! What operators sign for many machines at once: a stop and its end, a sign of life, what a team has agreed to. And which of it counts
 //! for one user of one machine: whoever carries it can only leave it out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
+    /// The stops that a lift ends, by the digests of their statements: it ends no other, whatever the times say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<Digest>,
     pub machine: String,
     pub reason: String,
     pub signer: String,
@@ -73,6 +76,8 @@ pub struct Stop {
 pub struct Alive {
     pub alive: u64,
     pub signer: String,
+    /// The stops in force that its signer knows, for any machine, by the digests of their statements, in order.
+    pub stops: Vec<Digest>,
     pub time: i64,
     version: u32,
 }
@@ -89,7 +94,18 @@ pub struct TeamSet {
 
 impl Stop {
     pub fn new(stop: StopWord, machine: String, reason: String, (signer, time): (String, i64)) -> Self {
-        Self { machine, reason, signer, stop, time, version: VERSION }
+        Self { ends: Vec::new(), machine, reason, signer, stop, time, version: VERSION }
+    }
+
+    /// It as the end of these stops.
+    #[must_use]
+    pub fn ending(self, ends: Vec<Digest>) -> Self {
+        Self { ends, ..self }
+    }
+
+    /// Who froze which machines, and when.
+    pub fn who(&self) -> String {
+        format!("{} froze {} at {}", self.signer, self.scope(), moment(self.time))
     }
 
     /// For which machines it is, in words.
@@ -99,8 +115,8 @@ impl Stop {
 }
 
 impl Alive {
-    pub fn new(alive: u64, (signer, time): (String, i64)) -> Self {
-        Self { alive, signer, time, version: VERSION }
+    pub fn new(alive: u64, stops: Vec<Digest>, (signer, time): (String, i64)) -> Self {
+        Self { alive, signer, stops, time, version: VERSION }
     }
 }
 
@@ -121,6 +137,11 @@ pub type SignedAlive = Signed<Alive>;
 pub type SignedTeam = Signed<TeamSet>;
 
 impl SignedStop {
+    /// What a later lift names it by.
+    pub fn digest(&self) -> Digest {
+        digest(self.evidence())
+    }
+
     /// Checks statement, signature and signer.
     pub fn check(evidence: Evidence, signers: &Signers) -> Result<Self, Refused> {
         attest(evidence, FREEZE, signers, |text| {
@@ -131,8 +152,7 @@ impl SignedStop {
 
     /// Who froze which machines, and when.
     pub fn who(&self) -> String {
-        let stop = self.statement();
-        format!("{} froze {} at {}", stop.signer, stop.scope(), moment(stop.time))
+        self.statement().who()
     }
 
     /// The same, and why, and what ends it.
@@ -200,21 +220,22 @@ impl Me {
 /// Why a statement changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ignored {
-    /// It is for other machines.
-    Others,
-    /// One that was signed later counts, or this very one.
+    /// It is known, or over: one that was signed later counts, or the stop was ended.
     Older,
-    /// It counts once its time has come.
     FromTheFuture,
+    /// A sign of life of somebody who knows of a stop that has not come here.
+    StopMissing,
     Refused(Refused),
 }
 
-/// What was seen of stops and signs of life that are for one user of one machine. Only later statements change it.
+/// What was seen of stops and signs of life, by one user of one machine. A stop holds until a lift that verifies names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     me: Me,
-    /// The latest statement of each scope that this machine is in.
-    stops: BTreeMap<String, (SignedStop, Grade)>,
+    /// Stops in force and all lifts, those for other machines too, by the digests of their statements.
+    stops: BTreeMap<Digest, (SignedStop, Grade)>,
+    /// What this machine kept of earlier and cannot verify now, and why: it may be a stop.
+    doubtful: BTreeMap<Digest, (Evidence, String)>,
     alive: Option<SignedAlive>,
     /// Why what was signed cannot be read now: there may be a stop in it.
     pub trouble: Option<String>,
@@ -222,62 +243,115 @@ pub struct Standing {
 
 impl Standing {
     pub const fn new(me: Me) -> Self {
-        Self { me, stops: BTreeMap::new(), alive: None, trouble: None }
+        Self { me, stops: BTreeMap::new(), doubtful: BTreeMap::new(), alive: None, trouble: None }
     }
 
-    /// Takes a stop or its end, if it is later than what is known of its scope; of one moment, the stop holds.
+    /// Takes a stop or a lift, in any order.
     pub fn take_stop(&mut self, evidence: Evidence, lists: &InForce, now: i64) -> Result<(), Ignored> {
+        let digest = digest(&evidence);
+        if self.stops.contains_key(&digest) {
+            return Err(Ignored::Older);
+        }
         let signed = SignedStop::check(evidence, &lists.signers).map_err(Ignored::Refused)?;
         let worth = signed.grade(lists.owner, ConsoleUser::Same).ok_or(Ignored::Refused(Refused::NotTouched))?;
-        let Stop { machine, stop, time, .. } = signed.statement();
-        if !self.me.is_in(machine) {
-            return Err(Ignored::Others);
+        let Stop { stop, time, .. } = signed.statement();
+        match stop {
+            StopWord::Freeze if self.ended().contains(&digest) => return Err(Ignored::Older),
+            StopWord::Lift if *time > now.saturating_add(CLOCK_SKEW) => return Err(Ignored::FromTheFuture),
+            StopWord::Freeze | StopWord::Lift => {}
         }
-        if *time > now.saturating_add(CLOCK_SKEW) {
-            return Err(Ignored::FromTheFuture);
-        }
-        let scope = machine.to_lowercase();
-        if let Some((known, _)) = self.stops.get(&scope) {
-            let is_later = match known.statement().time.cmp(time) {
-                std::cmp::Ordering::Less => true,
-                std::cmp::Ordering::Equal => *stop == StopWord::Freeze && known.statement().stop == StopWord::Lift,
-                std::cmp::Ordering::Greater => false,
-            };
-            if !is_later {
-                return Err(Ignored::Older);
-            }
-        }
-        self.stops.insert(scope, (signed, worth));
+        self.stops.insert(digest, (signed, worth));
+        let ended = self.ended();
+        self.stops.retain(|digest, (signed, _)| signed.statement().stop == StopWord::Lift || !ended.contains(digest));
+        self.doubtful.retain(|one, _| *one != digest && !ended.contains(one));
         Ok(())
     }
 
-    /// Takes a sign of life, if its counter is higher than any before.
+    /// Takes a statement that this machine kept: one that cannot be verified now, by these lists or for want of them, is kept on.
+    pub fn take_kept(&mut self, evidence: Evidence, lists: Result<&InForce, &str>, now: i64) {
+        let digest = digest(&evidence);
+        let why = match lists.map(|lists| self.take_stop(evidence.clone(), lists, now)) {
+            Ok(Ok(()) | Err(Ignored::Older | Ignored::StopMissing)) => return,
+            Ok(Err(Ignored::FromTheFuture)) => "it is dated in the future".to_owned(),
+            Ok(Err(Ignored::Refused(refused))) => refused.to_string(),
+            Err(why) => why.to_owned(),
+        };
+        if !self.stops.contains_key(&digest) && !self.ended().contains(&digest) {
+            self.doubtful.insert(digest, (evidence, why));
+        }
+    }
+
+    /// Takes a sign of life, if its counter is higher than any before, and each stop that it names is known.
     pub fn take_alive(&mut self, evidence: Evidence, lists: &InForce, now: i64) -> Result<(), Ignored> {
         let signed = SignedAlive::check(evidence, &lists.signers).map_err(Ignored::Refused)?;
-        let Alive { alive, time, .. } = signed.statement();
+        let Alive { alive, stops, time, .. } = signed.statement();
         if self.alive.as_ref().is_some_and(|known| known.statement().alive >= *alive) {
             return Err(Ignored::Older);
         }
         if *time > now.saturating_add(CLOCK_SKEW) {
             return Err(Ignored::FromTheFuture);
         }
+        let ended = self.ended();
+        if !stops.iter().all(|one| self.stops.contains_key(one) || ended.contains(one)) {
+            return Err(Ignored::StopMissing);
+        }
         self.alive = Some(signed);
         Ok(())
     }
 
-    /// The stop in force that was signed first, and what it is worth.
+    /// The stop in force here that was signed first, and what it is worth.
     pub fn stop(&self) -> Option<(&SignedStop, Grade)> {
-        let frozen = self.stops.values().filter(|(signed, _)| signed.statement().stop == StopWord::Freeze);
-        frozen.min_by_key(|(signed, _)| signed.statement().time).map(|(signed, worth)| (signed, *worth))
+        let here = self.stops.values().filter(|(signed, _)| is_freeze_for(&self.me, signed.statement()));
+        here.min_by_key(|(signed, _)| signed.statement().time).map(|(signed, worth)| (signed, *worth))
     }
 
-    /// The latest statement of each scope, stops and ends.
-    pub fn stops(&self) -> impl Iterator<Item = &SignedStop> {
-        self.stops.values().map(|(signed, _)| signed)
+    /// The stops in force, those for other machines too.
+    pub fn in_force(&self) -> impl Iterator<Item = &SignedStop> {
+        self.stops.values().map(|(signed, _)| signed).filter(|signed| signed.statement().stop == StopWord::Freeze)
+    }
+
+    /// Why calls may be frozen here by what cannot be verified.
+    pub fn doubt(&self) -> Option<String> {
+        self.doubtful.values().find_map(|(evidence, why)| {
+            let what = match canonical::<Stop>(&evidence.statement, VERSION) {
+                Ok(stop) if is_freeze_for(&self.me, &stop) => format!("that {}", stop.who()),
+                Ok(_) => return None,
+                Err(error) => format!("a statement that was kept ({error})"),
+            };
+            Some(format!(
+                "{what} cannot be verified now ({why}): correct the lists of signers here, or have a person who may sign lift it with \
+                 `mcp-approve desk freeze --lift`"
+            ))
+        })
+    }
+
+    /// Whether a lift ended this stop.
+    pub fn is_ended(&self, stop: &Digest) -> bool {
+        self.ended().contains(stop)
+    }
+
+    /// What is to be kept: stops in force, lifts, and what cannot be verified now.
+    pub fn kept(&self) -> impl Iterator<Item = &Evidence> {
+        let stops = self.stops.values().map(|(signed, _)| signed.evidence());
+        stops.chain(self.doubtful.values().map(|(evidence, _)| evidence))
     }
 
     /// The sign of life with the highest counter.
     pub const fn alive(&self) -> Option<&SignedAlive> {
         self.alive.as_ref()
     }
+
+    /// The digests of the stops that lifts end.
+    fn ended(&self) -> BTreeSet<Digest> {
+        let lifts = self.stops.values().map(|(signed, _)| signed.statement());
+        lifts.filter(|one| one.stop == StopWord::Lift).flat_map(|lift| lift.ends.iter().copied()).collect()
+    }
+}
+
+fn digest(evidence: &Evidence) -> Digest {
+    Digest::of(evidence.statement.as_bytes())
+}
+
+fn is_freeze_for(me: &Me, stop: &Stop) -> bool {
+    stop.stop == StopWord::Freeze && me.is_in(&stop.machine)
 }

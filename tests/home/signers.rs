@@ -62,7 +62,9 @@ pub fn key(seed: u8) -> Key {
 #[test]
 fn the_users_list_does_not_satisfy_the_machines_policy() {
     let list = format!("mara@example.com {}\n", key(1).line());
-    for (policy, counts) in [("version = 1\n", true), (ASKS, false), (TWO, false), ("nonsense", false)] {
+    let lives = "version = 1\n[desk]\nrequired = true\n";
+    for (policy, counts) in [("version = 1\n", true), (ASKS, false), (TWO, false), (lives, false), ("nonsense", false)]
+    {
         let home = Home::new();
         home.write("etc/policy.toml", policy);
         home.write("config/allowed_signers", &list);

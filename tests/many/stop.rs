@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, Stop, StopWord, text};
 use mcp_approve::signing::statement::Evidence;
+use mcp_approve::wire::Digest;
 use portable_pty::CommandBuilder;
 use serde_json::json;
 
@@ -28,6 +29,12 @@ fn signed(statement: String, key: &Key, namespace: &'static str) -> Evidence {
 
 fn stop(word: StopWord, machine: &str, reason: &str, time: i64) -> String {
     text(&Stop::new(word, machine.into(), reason.into(), ("mara@example.com".into(), time)))
+}
+
+fn lift(ends: &[&Evidence], time: i64) -> Evidence {
+    let ends = ends.iter().map(|one| Digest::of(one.statement.as_bytes())).collect();
+    let stop = Stop::new(StopWord::Lift, "*".into(), String::new(), ("mara@example.com".into(), time));
+    signed(text(&stop.ending(ends)), &mara(), FREEZE)
 }
 
 /// Writes a row as the owner of the database would, who is held to no grant.
@@ -68,8 +75,7 @@ fn g7_a_stop_holds_whatever_the_desk_does_and_only_its_signed_end_frees() {
     row(&postgres, "stop", &freeze);
     frozen(&mut console, "a first leak");
     println!("a stop was seen {:?} after its row was there, without being woken", began.elapsed());
-    let doctor = Command::new(BINARY).arg("--home").arg(machine.path()).arg("doctor").output().expect("doctor");
-    let said = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    let said = doctor(&machine);
     assert!(said.contains("frozen") && said.contains("mara@example.com froze all machines at"), "{said}");
     reads(&mut machine, 102);
     let asked = console.asked("read");
@@ -80,40 +86,39 @@ fn g7_a_stop_holds_whatever_the_desk_does_and_only_its_signed_end_frees() {
     assert_eq!(machine.host.answer(103)["result"]["content"][0]["text"], "done");
 
     // What the owner of the database writes, by whoever's key that it may have, lifts nothing.
-    let host = mcp_approve::home::standing::me().machine;
-    let later = |word, machine: &str| stop(word, machine, "forged", now());
-    let lift = later(StopWord::Lift, "*");
+    let Evidence { statement: lifts, .. } = lift(&[&freeze], now());
+    let unsigned = |statement: &str| Evidence { statement: statement.to_owned(), signature: freeze.signature.clone() };
     for evidence in [
-        signed(lift.clone(), &Key::new("ssh-ed25519", 9), FREEZE),
-        signed(lift.clone(), &sam(), FREEZE),
-        signed(lift.clone(), &mara(), "verdict@mcp-approve"),
-        signed(lift.clone(), &mara(), "change@mcp-approve"),
-        signed(lift.clone(), &mara(), ALIVE),
-        signed(lift.replace(',', ", "), &mara(), FREEZE),
-        signed(later(StopWord::Lift, &host), &mara(), FREEZE),
-        signed(stop(StopWord::Lift, "*", "before it", first - 1), &mara(), FREEZE),
-        signed(stop(StopWord::Lift, "*", "of the same moment", first), &mara(), FREEZE),
-        signed(stop(StopWord::Lift, "*", "in an hour", now() + 3_600_000), &mara(), FREEZE),
-        Evidence { statement: lift.clone(), signature: freeze.signature.clone() },
-        Evidence { statement: lift, signature: "no signature".into() },
+        signed(lifts.clone(), &Key::new("ssh-ed25519", 9), FREEZE),
+        signed(lifts.clone(), &sam(), FREEZE),
+        signed(lifts.clone(), &mara(), "verdict@mcp-approve"),
+        signed(lifts.clone(), &mara(), "change@mcp-approve"),
+        signed(lifts.clone(), &mara(), ALIVE),
+        signed(lifts.replace(',', ", "), &mara(), FREEZE),
+        signed(stop(StopWord::Lift, "*", "names none", now()), &mara(), FREEZE),
+        lift(&[&signed(stop(StopWord::Freeze, "*", "another", first), &mara(), FREEZE)], now()),
+        lift(&[&freeze], now() + 3_600_000),
+        unsigned(&lifts),
+        Evidence { statement: lifts.clone(), signature: "no signature".into() },
     ] {
         row(&postgres, "stop", &evidence);
     }
-    row(&postgres, "team", &signed(later(StopWord::Lift, "*"), &mara(), FREEZE));
-    // The next stop comes after all of these, and is seen: so they were read, and did nothing.
-    let second = now();
-    row(&postgres, "stop", &signed(stop(StopWord::Freeze, "*", "a second leak", second), &mara(), FREEZE));
+    row(&postgres, "team", &lift(&[&freeze], now()));
+    // The next stop, signed by a clock that is an hour behind, comes after all of these, and is seen: so they were read, and did nothing.
+    let second = signed(stop(StopWord::Freeze, "*", "a second leak", first - 3_600_000), &mara(), FREEZE);
+    row(&postgres, "stop", &second);
     frozen(&mut console, "a second leak");
+    assert!(kept(&machine).contains("a first leak"));
     // Neither does taking the rows away, or `desk run`, or its files.
     postgres.rows("postgres", "DELETE FROM mcp_approve.standing");
     machine.stop_run();
     fs::remove_dir_all(machine.path().join("state/desk")).expect("its files");
     machine.start_run();
-    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "before the second", second - 1), &mara(), FREEZE));
+    row(&postgres, "stop", &lift(&[&freeze], now()));
     reads(&mut machine, 104);
     console.asked("read");
     // An answer that is there would have come first.
-    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "", now()), &mara(), FREEZE));
+    row(&postgres, "stop", &lift(&[&second], now()));
     free(&mut console);
     for id in [102, 104] {
         assert_eq!(machine.host.answer(id)["result"]["content"][0]["text"], "done");
@@ -122,9 +127,11 @@ fn g7_a_stop_holds_whatever_the_desk_does_and_only_its_signed_end_frees() {
     passes(&mut machine, 105);
     // The first stop again, which was lifted since.
     row(&postgres, "stop", &freeze);
-    row(&postgres, "stop", &signed(stop(StopWord::Freeze, &host, "this machine", now()), &mara(), FREEZE));
+    let host = mcp_approve::home::standing::me().machine;
+    let only = signed(stop(StopWord::Freeze, &host, "this machine", now()), &mara(), FREEZE);
+    row(&postgres, "stop", &only);
     frozen(&mut console, "this machine");
-    row(&postgres, "stop", &signed(stop(StopWord::Lift, &host, "", now() + 1), &mara(), FREEZE));
+    row(&postgres, "stop", &lift(&[&only], now()));
     free(&mut console);
     postgres.down();
     passes(&mut machine, 106);
@@ -136,6 +143,99 @@ fn g7_a_stop_holds_whatever_the_desk_does_and_only_its_signed_end_frees() {
     let said = log::run(machine.path(), &["verify", "--allowed-signers", &list]);
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(said.contains("signatures hold"), "{said}");
+}
+
+/// The file of stops.
+fn kept(machine: &Machine) -> String {
+    fs::read_to_string(machine.path().join("state/desk/stop.json")).unwrap_or_default()
+}
+
+fn doctor(machine: &Machine) -> String {
+    let doctor = Command::new(BINARY).arg("--home").arg(machine.path()).arg("doctor").output().expect("doctor");
+    String::from_utf8_lossy(&doctor.stdout).into_owned()
+}
+
+#[test]
+fn g7_a_stop_that_cannot_be_verified_any_more_is_kept_and_holds_until_somebody_lifts_it() {
+    let Some(postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "", &[]);
+    let mut console = machine.local();
+    let freeze = signed(stop(StopWord::Freeze, "*", "a leak", now()), &mara(), FREEZE);
+    row(&postgres, "stop", &freeze);
+    frozen(&mut console, "a leak");
+    machine.stop_run();
+    postgres.rows("postgres", "DELETE FROM mcp_approve.standing");
+    let list = machine.path().join("etc/allowed_signers");
+    let signers = fs::read_to_string(&list).expect("a list");
+    for (allowed, why) in [
+        (None, "there is no list of signers"),
+        (Some("not a line"), "allowed_signers: line 1"),
+        (Some(&*format!("sam@example.com {}\n", sam().line())), "is not in the list of allowed signers"),
+    ] {
+        match allowed {
+            None => fs::remove_file(&list).expect("a list"),
+            Some(text) => fs::write(&list, text).expect("a list"),
+        }
+        machine.start_run();
+        // It writes what it has read.
+        let mark = format!("none of ours {}", now());
+        let other = text(&Stop::new(StopWord::Freeze, mark, String::new(), ("sam@example.com".into(), now())));
+        row(&postgres, "stop", &signed(other.clone(), &sam(), FREEZE));
+        if why.contains("is not in") {
+            until("the other stop is kept", || kept(&machine).contains("none of ours").then_some(()));
+        } else {
+            std::thread::sleep(Duration::from_secs(2));
+        }
+        assert!(kept(&machine).contains("a leak"), "{why}: {}", kept(&machine));
+        let said = doctor(&machine);
+        assert!(said.contains("froze all machines at") && said.contains("cannot be verified now"), "{why}: {said}");
+        assert!(said.contains(why), "{said}");
+        machine.stop_run();
+    }
+    machine.start_run();
+    let ends = vec![Digest::of(freeze.statement.as_bytes())];
+    let by_sam = Stop::new(StopWord::Lift, "*".into(), String::new(), ("sam@example.com".into(), now()));
+    row(&postgres, "stop", &signed(text(&by_sam.ending(ends)), &sam(), FREEZE));
+    free(&mut console);
+    assert!(!kept(&machine).contains("a leak"));
+    fs::write(&list, signers).expect("a list");
+    passes(&mut machine, 101);
+}
+
+#[test]
+fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
+    let Some(postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "[desk]\nrequired = true\n", &[]);
+    machine.stop_run();
+    let [stops, alive] = ["stop.json", "alive.json"].map(|name| machine.path().join("state/desk").join(name));
+    fs::create_dir_all(&stops).expect("a folder in its place");
+    let list = machine.path().join("etc/allowed_signers");
+    let signers = fs::read_to_string(&list).expect("a list");
+    fs::write(&list, format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line()))
+        .expect("a list");
+    let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
+    row(&postgres, "alive", &signed(sign, &robot(), ALIVE));
+    machine.start_run();
+    std::thread::sleep(Duration::from_secs(4));
+    assert!(!alive.exists());
+    fs::remove_dir(&stops).expect("a folder");
+    until("it is kept", || alive.exists().then_some(()));
+}
+
+#[test]
+fn g7_rows_that_mean_nothing_delay_no_stop() {
+    let Some(postgres) = desk() else { return };
+    let machine = Machine::start(&postgres, "", &[]);
+    let mut console = machine.local();
+    postgres.rows(
+        "postgres",
+        "INSERT INTO mcp_approve.standing (kind, statement, signature) SELECT 'stop', repeat('x', 60000), repeat('y', 16000) \
+         FROM generate_series(1, 10000)",
+    );
+    let began = Instant::now();
+    row(&postgres, "stop", &signed(stop(StopWord::Freeze, "*", "a leak", now()), &mara(), FREEZE));
+    frozen(&mut console, "a leak");
+    println!("a stop above 10,000 rows of junk was seen {:?} after its row was there", began.elapsed());
 }
 
 #[test]
@@ -151,7 +251,7 @@ fn g7_cutting_the_database_off_frees_nothing_where_a_sign_of_life_is_required() 
     let robots = format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line());
     fs::write(&list, robots).expect("a list");
     let alive = |counter, time: i64, who: &str, key: &Key| {
-        signed(text(&Alive::new(counter, (who.to_owned(), time))), key, ALIVE)
+        signed(text(&Alive::new(counter, Vec::new(), (who.to_owned(), time))), key, ALIVE)
     };
     // A key that may sign verdicts is none for an unattended process; one that is too old is none either.
     row(&postgres, "alive", &alive(50, now(), "mara@example.com", &mara()));
@@ -170,9 +270,10 @@ fn g7_cutting_the_database_off_frees_nothing_where_a_sign_of_life_is_required() 
     // The same row again, and the same counter signed anew, are no new ones: a higher counter frees.
     postgres.up();
     row(&postgres, "alive", &alive(6, now(), "robot@example.com", &robot()));
-    row(&postgres, "stop", &signed(stop(StopWord::Freeze, "*", "a mark", now()), &mara(), FREEZE));
+    let mark = signed(stop(StopWord::Freeze, "*", "a mark", now()), &mara(), FREEZE);
+    row(&postgres, "stop", &mark);
     frozen(&mut console, "a mark");
-    row(&postgres, "stop", &signed(stop(StopWord::Lift, "*", "", now() + 1), &mara(), FREEZE));
+    row(&postgres, "stop", &lift(&[&mark], now()));
     frozen(&mut console, "no sign of life of the desk since");
     row(&postgres, "alive", &alive(7, now(), "robot@example.com", &robot()));
     free(&mut console);
@@ -232,6 +333,7 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     fs::write(&signers, &list).expect("a list");
     let mut console = machine.local();
     assert_eq!(run(&["freeze", "--status"]), "No stop is in force.\nThere is no sign of life.\n");
+    assert_eq!(run(&["freeze", "--lift"]), "There is nothing to lift: no stop for all machines is in force.\n");
     let began = Instant::now();
     let said = run(&["freeze", "--reason", "a leaked token"]);
     assert!(said.ends_with("Frozen: all machines. Each call there is asked until you lift it.\n"), "{said}");

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use mcp_approve::audit::record::{By, Kind};
 use mcp_approve::gate::data::event::{Event, Side};
 use mcp_approve::gate::data::terms::{Covers, Lasts};
-use mcp_approve::gate::{Config, ForwardOrder, Mode};
+use mcp_approve::gate::{Config, ForwardOrder, Mode, Unattended};
 use mcp_approve::signing::grade::Owner;
 use mcp_approve::signing::signers::{InForce, Signers};
 use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, Me, Standing, Stop, StopWord, text};
@@ -50,7 +50,9 @@ impl Signed {
 
     fn says(&mut self, world: &mut World, word: StopWord) -> Vec<Did> {
         let now = world.now.wall;
-        let stop = text(&Stop::new(word, "*".into(), "a leak".into(), ("sam@example.com".into(), now)));
+        let ends = self.0.in_force().map(|signed| signed.digest()).filter(|_| word == StopWord::Lift).collect();
+        let stop = Stop::new(word, "*".into(), "a leak".into(), ("sam@example.com".into(), now));
+        let stop = text(&stop.ending(ends));
         self.0.take_stop(signed(stop, "sam", FREEZE), &Self::lists(), now).unwrap();
         self.brought(world)
     }
@@ -67,7 +69,7 @@ impl Signed {
     /// A sign of life that was signed some seconds ago.
     fn lives(&mut self, world: &mut World, counter: u64, ago: i64) -> Vec<Did> {
         let now = world.now.wall;
-        let alive = text(&Alive::new(counter, ("robot@example.com".into(), now - ago * 1000)));
+        let alive = text(&Alive::new(counter, Vec::new(), ("robot@example.com".into(), now - ago * 1000)));
         // An older one changes nothing, and is brought all the same.
         let _ = self.0.take_alive(signed(alive, "robot", ALIVE), &Self::lists(), now);
         self.brought(world)
@@ -264,6 +266,44 @@ fn a_clock_that_is_set_back_prolongs_no_sign_of_life() {
     world.now.wall -= 3_600_000;
     world.wait(301);
     operators.brought(&mut world);
+    assert_eq!(world.call("1", "read_file", READ), [Did::Ask("files-1".into())]);
+    world.finish();
+}
+
+#[test]
+fn no_answer_to_the_host_s_own_form_lets_a_call_pass() {
+    let ticked = r#""result":{"action":"accept","content":{"approve":true}}"#;
+    let elicits = |order| {
+        let config = Config { unattended: Unattended::Elicit, order, ..config() };
+        World::with(config, "").ready_with(r#"{"elicitation":{}}"#)
+    };
+    let (mut world, mut operators) = (elicits(ForwardOrder::Decided), Signed::new());
+    world.call("1", "write_file", WRITE);
+    assert_eq!(world.forms.len(), 1);
+    let form = world.forms.clone();
+    operators.freeze(&mut world);
+    assert!(world.forms.is_empty(), "it is taken back");
+    world.forms = form;
+    assert!(!world.host_answers(ticked).iter().any(|one| matches!(one, Did::Forward(_))));
+    assert!(world.approve("files-1").contains(&Did::Forward(call("1", "write_file", WRITE))));
+    world.finish();
+    // It was answered before, and the log is slow.
+    let (mut world, mut operators) = (elicits(ForwardOrder::Decided), Signed::new());
+    world.call("1", "write_file", WRITE);
+    world.log_answers = false;
+    world.host_answers(ticked);
+    operators.freeze(&mut world);
+    world.log_answers = true;
+    let did = world.log_takes();
+    assert!(did.iter().any(|one| matches!(one, Did::Answer(text) if text.contains("calls were frozen"))), "{did:?}");
+    world.finish();
+}
+
+#[test]
+fn a_sign_of_life_ends_while_the_machine_sleeps() {
+    let (mut world, mut operators) = (World::with(config(), REQUIRED).ready(), Signed::new());
+    operators.lives(&mut world, 1, 0);
+    world.now.wall += 301_000;
     assert_eq!(world.call("1", "read_file", READ), [Did::Ask("files-1".into())]);
     world.finish();
 }

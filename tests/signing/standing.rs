@@ -45,43 +45,107 @@ fn stop(word: StopWord, machine: &str, time: i64) -> String {
     text(&Stop::new(word, machine.into(), "a reason".into(), ("mara@example.com".into(), time)))
 }
 
-/// `freeze MACHINE AT` or `lift MACHINE AT`, in minutes from now; and whether calls are frozen after all of them.
-const ORDERS: &[(&[(&str, &str, i64)], bool)] = &[
-    (&[], false),
-    (&[("freeze", "*", 0)], true),
-    (&[("freeze", "build-7", 0)], true),
-    (&[("freeze", "BUILD-7", 0)], true),
-    (&[("freeze", "mara@build-7", 0)], true),
-    (&[("freeze", "tom@build-7", 0)], false),
-    (&[("freeze", "build-8", 0)], false),
-    (&[("freeze", "build-7.example.com", 0)], false),
-    (&[("freeze", "", 0)], false),
-    (&[("freeze", "*", -9), ("lift", "*", -8)], false),
-    (&[("lift", "*", -8), ("freeze", "*", -9)], false),
-    (&[("freeze", "*", -9), ("lift", "*", -10)], true),
-    (&[("freeze", "*", -9), ("lift", "*", -8), ("freeze", "*", -7)], true),
-    (&[("freeze", "*", -7), ("freeze", "*", -9), ("lift", "*", -8)], true),
-    (&[("freeze", "*", -9), ("lift", "*", -9)], true),
-    (&[("lift", "*", -9), ("freeze", "*", -9)], true),
-    (&[("freeze", "*", -9), ("lift", "build-7", -8)], true),
-    (&[("freeze", "build-7", -9), ("lift", "*", -8)], true),
-    (&[("freeze", "build-7", -9), ("lift", "Build-7", -8)], false),
-    (&[("freeze", "*", 2)], true),
-    (&[("freeze", "*", 3)], false),
-    (&[("freeze", "*", 0), ("lift", "*", 3)], true),
-    (&[("freeze", "*", 3), ("freeze", "*", 0), ("lift", "*", 1)], false),
+fn lift(machine: &str, time: i64, ends: &[&Evidence]) -> Evidence {
+    let ends = ends.iter().map(|one| Digest::of(one.statement.as_bytes())).collect();
+    let stop = Stop::new(StopWord::Lift, machine.into(), String::new(), ("mara@example.com".into(), time));
+    signed(&text(&stop.ending(ends)), "mara", FREEZE)
+}
+
+/// The machine and time of each stop, in minutes from now; those that a lift ends, and when it was signed; whether calls are frozen
+/// after all of them.
+type Row = (&'static [(&'static str, i64)], &'static [usize], i64, bool);
+
+const ORDERS: &[Row] = &[
+    (&[], &[], 0, false),
+    (&[("*", 0)], &[], 0, true),
+    (&[("build-7", 0)], &[], 0, true),
+    (&[("BUILD-7", 0)], &[], 0, true),
+    (&[("mara@build-7", 0)], &[], 0, true),
+    (&[("tom@build-7", 0)], &[], 0, false),
+    (&[("build-8", 0)], &[], 0, false),
+    (&[("build-7.example.com", 0)], &[], 0, false),
+    (&[("", 0)], &[], 0, false),
+    (&[("*", -9)], &[0], -8, false),
+    // Times order nothing: a clock is wrong on either side.
+    (&[("*", -9)], &[0], -60, false),
+    (&[("*", 60)], &[], 0, true),
+    (&[("*", 60)], &[0], 0, false),
+    (&[("*", -9), ("*", -60)], &[0], 0, true),
+    (&[("*", -9), ("*", -60)], &[0, 1], 0, false),
+    (&[("*", -9), ("build-7", -9)], &[1], 0, true),
+    (&[("*", -9), ("build-8", -9)], &[0], 0, false),
+    // A lift from the future ends nothing.
+    (&[("*", -9)], &[0], 2, false),
+    (&[("*", -9)], &[0], 3, true),
 ];
 
 #[test]
-fn of_each_scope_the_latest_statement_by_its_own_time_counts() {
-    for (statements, frozen) in ORDERS {
-        let mut known = standing();
-        for (word, machine, at) in *statements {
-            let statement = stop(word.parse().unwrap(), machine, NOW + at * MINUTE);
-            let _ = known.take_stop(signed(&statement, "mara", FREEZE), &usual(), NOW);
+fn a_stop_holds_until_a_lift_names_it_in_any_order() {
+    for row in ORDERS {
+        let (stops, ended, at, frozen) = row;
+        let stops: Vec<Evidence> = stops
+            .iter()
+            .map(|(machine, at)| signed(&stop(StopWord::Freeze, machine, NOW + at * MINUTE), "mara", FREEZE))
+            .collect();
+        let ends: Vec<&Evidence> = ended.iter().map(|one| &stops[*one]).collect();
+        let mut all = [vec![lift("*", NOW + at * MINUTE, &ends)], stops.clone()].concat();
+        for _ in 0..all.len() {
+            all.rotate_left(1);
+            let mut known = standing();
+            for one in all.iter().chain(&stops) {
+                let _ = known.take_stop(one.clone(), &usual(), NOW);
+            }
+            assert_eq!(known.stop().is_some(), *frozen, "{row:?}");
         }
-        assert_eq!(known.stop().is_some(), *frozen, "{statements:?}");
     }
+}
+
+#[test]
+fn what_was_kept_and_cannot_be_verified_now_is_kept_on_until_a_lift_names_it() {
+    let freeze = signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE);
+    let others = signed(&stop(StopWord::Freeze, "build-8", NOW), "mara", FREEZE);
+    let ended = signed(&stop(StopWord::Lift, "*", NOW), "mara", FREEZE);
+    let without = lists(&[("tom", "tom@example.com KEY")]);
+    for lists in [Ok(&without), Err("there is no list of signers")] {
+        let mut known = standing();
+        for one in [&others, &ended] {
+            known.take_kept(one.clone(), lists, NOW);
+        }
+        assert_eq!((known.doubt(), known.kept().count()), (None, 2));
+        known.take_kept(freeze.clone(), lists, NOW);
+        assert_eq!(known.stop(), None);
+        let why = known.doubt().unwrap();
+        assert!(why.starts_with("that mara@example.com froze all machines at 2026-11-27 10:00:00 UTC cannot"), "{why}");
+        assert_eq!(known.kept().count(), 3);
+        // Somebody else may end it; and verified again, it is a stop like any other.
+        let mut lifted = known.clone();
+        lifted.take_stop(lift("*", NOW, &[&freeze]), &usual(), NOW).unwrap();
+        assert_eq!(lifted.doubt(), None);
+        lifted.take_kept(freeze.clone(), lists, NOW);
+        assert_eq!(lifted.doubt(), None);
+        known.take_kept(freeze.clone(), Ok(&usual()), NOW);
+        assert!(known.doubt().is_none() && known.stop().is_some());
+    }
+    let mut known = standing();
+    known.take_kept(Evidence { statement: "{}".into(), signature: String::new() }, Ok(&usual()), NOW);
+    assert!(known.doubt().is_some());
+}
+
+#[test]
+fn a_sign_of_life_counts_only_where_each_stop_that_it_names_is_known() {
+    let freeze = signed(&stop(StopWord::Freeze, "build-8", NOW), "mara", FREEZE);
+    let named = text(&Alive::new(1, vec![Digest::of(freeze.statement.as_bytes())], ("robot@example.com".into(), NOW)));
+    let named = signed(&named, "robot", ALIVE);
+    let mut known = standing();
+    assert_eq!(known.take_alive(named.clone(), &usual(), NOW), Err(Ignored::StopMissing));
+    known.take_stop(freeze.clone(), &usual(), NOW).unwrap();
+    assert_eq!(known.take_alive(named.clone(), &usual(), NOW), Ok(()));
+    // Its end came here first; and one that names fewer is no problem.
+    let mut known = standing();
+    known.take_stop(lift("build-8", NOW, &[&freeze]), &usual(), NOW).unwrap();
+    assert_eq!(known.take_alive(named, &usual(), NOW), Ok(()));
+    known.take_stop(signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE), &usual(), NOW).unwrap();
+    assert_eq!(known.take_alive(alive(2, NOW, "robot", ALIVE), &usual(), NOW), Ok(()));
 }
 
 #[test]
@@ -110,7 +174,7 @@ fn what_nobody_may_sign_stops_and_lifts_nothing() {
         ("a later version", signed(&good.replace("\"version\":1", "\"version\":2"), "mara", FREEZE), "version 2"),
         (
             "a sign of life",
-            signed(&text(&Alive::new(1, ("mara@example.com".into(), NOW))), "mara", FREEZE),
+            signed(&text(&Alive::new(1, Vec::new(), ("mara@example.com".into(), NOW))), "mara", FREEZE),
             "unknown field `alive`",
         ),
     ];
@@ -127,8 +191,8 @@ fn what_nobody_may_sign_stops_and_lifts_nothing() {
 #[test]
 fn what_is_replayed_changes_nothing() {
     let mut known = standing();
-    let [first, lift, second] = [(StopWord::Freeze, -9), (StopWord::Lift, -8), (StopWord::Freeze, -7)]
-        .map(|(word, at)| signed(&stop(word, "*", NOW + at * MINUTE), "mara", FREEZE));
+    let [first, second] = [-9, -7].map(|at| signed(&stop(StopWord::Freeze, "*", NOW + at * MINUTE), "mara", FREEZE));
+    let lift = lift("*", NOW - 8 * MINUTE, &[&first]);
     for one in [&first, &lift, &second] {
         assert_eq!(known.take_stop(one.clone(), &usual(), NOW), Ok(()));
     }
@@ -146,7 +210,7 @@ fn what_is_replayed_changes_nothing() {
 }
 
 fn alive(counter: u64, time: i64, who: &str, namespace: &'static str) -> Evidence {
-    signed(&text(&Alive::new(counter, (format!("{who}@example.com"), time))), who, namespace)
+    signed(&text(&Alive::new(counter, Vec::new(), (format!("{who}@example.com"), time))), who, namespace)
 }
 
 #[test]

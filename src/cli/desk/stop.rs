@@ -1,7 +1,6 @@
 //! What operators sign for all machines: `desk freeze` a stop or its end, `desk alive` that they can be reached, `desk share` what a
 //! team has agreed to.
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::Write;
 use std::path::Path;
@@ -11,22 +10,25 @@ use crate::cli::error::Error;
 use crate::cli::look::{Here, shown};
 use crate::cli::manifest;
 use crate::desk::engine::{Engine, EngineError, Program, Target};
-use crate::desk::standing::{StandingKind, newest, write};
+use crate::desk::standing::{StandingKind, Stops, newest, write};
 use crate::home::places::{Places, under};
-use crate::home::{agreed, signers};
+use crate::home::{agreed, signers, standing::me};
 use crate::operator::sign::{self, OwnKey, Prompts};
 use crate::signing::InForce;
 use crate::signing::standing::{
-    ALIVE, Alive, FREEZE, SignedAlive, SignedStop, Stop, StopWord, TEAM, TeamSet, moment, text,
+    ALIVE, Alive, FREEZE, Ignored, SignedAlive, SignedStop, Standing, Stop, StopWord, TEAM, TeamSet, moment, text,
 };
+use crate::signing::statement::{Evidence, Refused};
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::text::plain::visible;
 use crate::text::time::span;
 use crate::wire::{Digest, counted};
 
-/// How many of the newest stops, and signs of life, are listed and counted from.
-const NEWEST: i64 = 1000;
+/// How many of the newest signs of life are looked at.
 const SIGNS: i64 = 16;
+
+/// How many stops a lift names at most.
+const MOST_ENDED: usize = 256;
 
 /// The longest text of a set, in bytes.
 const LONGEST_SET: usize = 1 << 20;
@@ -39,6 +41,53 @@ fn no_signature(why: impl Into<String>) -> Error {
     Error::failed("there is no signature", why.into(), "`mcp-approve signers` says who may sign")
 }
 
+/// What is on the desk of stops, as the lists of signers here find it.
+struct Seen {
+    lists: InForce,
+    stops: Stops,
+    known: Standing,
+    /// Those of a signer who may not sign, newest first; on a machine that took one before, it still counts.
+    doubtful: Vec<Evidence>,
+    refused: usize,
+}
+
+impl Seen {
+    fn new(lists: InForce) -> Self {
+        Self { lists, stops: Stops::default(), known: Standing::new(me()), doubtful: Vec::new(), refused: 0 }
+    }
+
+    async fn read(&mut self, engine: &Engine, now: i64) -> Result<(), EngineError> {
+        self.stops.begin(engine).await?;
+        while let Some(page) = self.stops.page(engine).await? {
+            for evidence in page {
+                match self.known.take_stop(evidence.clone(), &self.lists, now) {
+                    Ok(()) | Err(Ignored::Older | Ignored::FromTheFuture | Ignored::StopMissing) => continue,
+                    Err(Ignored::Refused(Refused::Signer(_))) if self.doubtful.len() < MOST_ENDED => {
+                        self.doubtful.push(evidence);
+                    }
+                    Err(Ignored::Refused(_)) => {}
+                }
+                self.refused += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// The stops for these machines: who made each, and the digest by which a lift names it.
+    fn of_scope(&self, machine: &str) -> Vec<(String, Digest)> {
+        let verified = self.known.in_force().map(|signed| (signed.statement().clone(), signed.digest(), ""));
+        let doubtful = self.doubtful.iter().filter_map(|evidence| {
+            let stop = serde_json::from_str::<Stop>(&evidence.statement).ok()?;
+            Some((stop, Digest::of(evidence.statement.as_bytes()), ", by a key that may not sign stops here"))
+        });
+        let ended = |digest: &Digest| self.known.is_ended(digest);
+        let all = verified.chain(doubtful).filter(|(stop, digest, _)| {
+            stop.stop == StopWord::Freeze && stop.machine.to_lowercase() == machine.to_lowercase() && !ended(digest)
+        });
+        all.map(|(stop, digest, why)| (format!("{}{why}", stop.who()), digest)).take(MOST_ENDED).collect()
+    }
+}
+
 /// Signs a stop or its end at the terminal, and writes it to the desk.
 pub(super) async fn freeze(
     target: &Target,
@@ -49,22 +98,37 @@ pub(super) async fn freeze(
 ) -> Result<(), Error> {
     // Before anybody touches a key: the desk may not be there.
     let engine = target.connect(Program::Command).await?;
+    let mut stop = Stop::new(word, machine.to_owned(), reason.to_owned(), (String::new(), now));
+    let scope = stop.scope();
+    let scope = visible(&scope);
+    if word == StopWord::Lift {
+        let mut seen = Seen::new(lists(places)?);
+        seen.read(&engine, now).await?;
+        let ends = seen.of_scope(machine);
+        if ends.is_empty() {
+            writeln!(out, "There is nothing to lift: no stop for {scope} is in force.")?;
+            return Ok(());
+        }
+        for (who, _) in &ends {
+            writeln!(out, "This ends the stop: {}.", visible(who))?;
+        }
+        stop = stop.ending(ends.into_iter().map(|(_, digest)| digest).collect());
+    }
     let key = sign::keys(places, FREEZE, now).map_err(no_signature)?.remove(0);
-    let stop = Stop::new(word, machine.to_owned(), reason.to_owned(), (key.signer.clone(), now));
+    stop.signer.clone_from(&key.signer);
     writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
     out.flush()?;
     places.create_state()?;
     let evidence = sign::standing(text(&stop), FREEZE, key).sign(places).map_err(no_signature)?;
     let there = write(&engine, StandingKind::Stop, &evidence, "").await?;
-    let scope = visible(&stop.scope());
     match word {
         StopWord::Freeze => writeln!(out, "Frozen: {scope}. Each call there is asked until you lift it.")?,
         StopWord::Lift => writeln!(out, "Lifted: {scope}.")?,
     }
-    if there.abs_diff(now) > CLOCK_SKEW.unsigned_abs() {
+    if word == StopWord::Lift && there.abs_diff(now) > CLOCK_SKEW.unsigned_abs() {
         writeln!(
             out,
-            "The clocks of this machine and of the desk differ by {}: a machine takes no statement that its own clock finds more than two \
+            "The clocks of this machine and of the desk differ by {}: a machine takes no lift that its own clock finds more than two \
              minutes ahead. Compare them, and run this again.",
             span(there.saturating_sub(now).saturating_abs())
         )?;
@@ -104,35 +168,23 @@ pub(super) async fn share(
 
 /// Lists the stops in force and the latest sign of life, as the lists of signers of this machine find them.
 pub(super) async fn status(target: &Target, Here { places, now }: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    let lists = lists(places)?;
+    let mut seen = Seen::new(lists(places)?);
     let engine = target.connect(Program::Command).await?;
-    let mut by_scope: BTreeMap<String, SignedStop> = BTreeMap::new();
-    let mut refused = 0;
-    for row in newest(&engine, StandingKind::Stop, NEWEST).await? {
-        let Ok(signed) = SignedStop::check(row.evidence, &lists.signers) else {
-            refused += 1;
-            continue;
-        };
-        let Stop { machine, time, .. } = signed.statement();
-        let scope = machine.to_lowercase();
-        if by_scope.get(&scope).is_none_or(|known| known.statement().time < *time) {
-            by_scope.insert(scope, signed);
-        }
-    }
-    let in_force = || by_scope.values().filter(|signed| signed.statement().stop == StopWord::Freeze);
-    for signed in in_force() {
+    seen.read(&engine, now).await?;
+    for signed in seen.known.in_force() {
         writeln!(out, "{}", visible(&under(places.root(), &signed.says())))?;
     }
-    if in_force().next().is_none() {
+    if seen.known.in_force().next().is_none() {
         writeln!(out, "No stop is in force.")?;
     }
-    if refused > 0 {
+    if seen.refused > 0 {
         writeln!(
             out,
-            "Statements on the desk that do not count, since no one who may sign a stop signed them: {refused}"
+            "Statements on the desk that do not count, since no one who may sign a stop signed them: {}",
+            seen.refused
         )?;
     }
-    match latest_sign(&engine, &lists).await? {
+    match latest_sign(&engine, &seen.lists).await? {
         None => writeln!(out, "There is no sign of life.")?,
         Some(signed) => {
             let Alive { alive, signer, time, .. } = signed.statement();
@@ -156,9 +208,9 @@ pub(super) async fn alive(
     (places, now): (&Places, fn() -> i64),
     out: &mut dyn Write,
 ) -> Result<Infallible, Error> {
-    let (mut engine, mut last) = (None, String::new());
+    let (mut engine, mut seen, mut last) = (None, None, String::new());
     loop {
-        let signed = sign_next(target, &mut engine, file, (places, now())).await;
+        let signed = sign_next(target, (&mut engine, &mut seen), file, (places, now())).await;
         let (said, pause) = match signed {
             Ok(()) => ("a sign of life is signed each minute".to_owned(), EACH),
             Err(error) => {
@@ -179,7 +231,7 @@ pub(super) async fn alive(
 /// taken away there make it no lower than one that machines have seen.
 async fn sign_next(
     target: &Target,
-    engine: &mut Option<Engine>,
+    (engine, seen): (&mut Option<Engine>, &mut Option<Seen>),
     file: Option<&Path>,
     (places, now): (&Places, i64),
 ) -> Result<(), Error> {
@@ -188,10 +240,17 @@ async fn sign_next(
         None => engine.insert(target.connect(Program::Command).await?),
     };
     let lists = lists(places)?;
+    // A stop that was seen counts from then on, also when its row is no longer there.
+    if seen.as_ref().is_none_or(|seen| seen.lists != lists) {
+        *seen = None;
+    }
+    let seen = seen.get_or_insert_with(|| Seen::new(lists.clone()));
+    seen.read(engine, now).await?;
+    let stops = seen.known.in_force().map(SignedStop::digest).collect();
     let key = own_key(file, places, now)?;
     let highest = latest_sign(engine, &lists).await?.map_or(0, |signed| signed.statement().alive);
     let counter = highest.saturating_add(1).max(now.unsigned_abs() / 1000);
-    let statement = text(&Alive::new(counter, (key.signer.clone(), now)));
+    let statement = text(&Alive::new(counter, stops, (key.signer.clone(), now)));
     places.create_state()?;
     let to_sign = sign::standing(statement, ALIVE, key);
     // Nobody is at a terminal: what ssh-keygen says is part of the failure.

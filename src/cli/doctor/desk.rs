@@ -29,11 +29,12 @@ pub(super) fn check(places: &Places) -> Option<Check> {
 pub(super) fn frozen(places: &Places, now: i64) -> Option<Check> {
     let folder = std::env::current_dir().ok();
     let required = Layers::of(places, folder.as_deref(), &PolicyPlace::own(places)).load(Keeps::Nothing).life;
+    let at = Now { mono: 0, wall: now };
     let mut stops = Stops::default();
     if let Some(standing) = standing::Reader::new(places).changed(now) {
-        stops.take(standing, Now { mono: 0, wall: now });
+        stops.take(standing, at);
     }
-    let frozen = stops.frozen_at(required, 0)?;
+    let frozen = stops.frozen_at(required, at)?;
     Some(note("frozen", visible(&under(places.root(), &frozen.says))))
 }
 

@@ -5,17 +5,17 @@ use tokio::time::timeout;
 
 use super::part::{SOONEST, Served, Site, UNWOKEN};
 use crate::desk::engine::{Engine, EngineError};
-use crate::desk::standing::{StandingKind, newest};
+use crate::desk::standing::{StandingKind, Stops, newest};
 use crate::home::places::Places;
 use crate::home::replace::replace;
 use crate::home::standing::TeamText;
-use crate::home::{config, signers, standing};
+use crate::home::{config, standing};
 use crate::signing::InForce;
-use crate::signing::standing::{Ignored, Standing as Known};
+use crate::signing::standing::Standing as Known;
 use crate::signing::statement::Evidence;
 
-/// How many stops are read at once.
-const PAGE: i64 = 256;
+/// After so many pages of stops, the rest is looked at.
+const PAGES: usize = 16;
 
 /// How many of the newest signs of life are looked at: all but one are of no use, and some may be forged.
 const SIGNS: i64 = 16;
@@ -26,31 +26,48 @@ const SETS: i64 = 16;
 pub(super) struct Standing {
     places: Places,
     known: Known,
-    /// From which transaction on stops are still to be read: what began before it has ended, and was read.
-    from: String,
+    /// The stops on the desk that are still to be read.
+    stops: Stops,
     /// The lists by which they were read.
     lists: Option<InForce>,
     /// How many sets of teams there were, the place of the last, and whose were kept, when they were read.
     teams: (i64, i64, Vec<String>),
     /// What was written last, of stops and of signs of life.
     written: [Option<Vec<Evidence>>; 2],
+    /// Why nothing was taken from the desk, and why nothing was kept, the last time: each is said once.
+    untaken: Option<String>,
+    unkept: Option<String>,
 }
 
-const FIRST: &str = "0";
+/// Whether stops are left to read.
+#[derive(PartialEq, Eq)]
+enum Left {
+    Nothing,
+    Stops,
+}
 
 impl Standing {
     pub(super) fn new(site: &Site) -> Self {
-        let mut files = standing::Reader::new(&site.places);
-        let known = files.changed(now()).unwrap_or_else(|| Known::new(standing::me()));
-        let places = site.places.clone();
-        Self { places, known, from: FIRST.to_owned(), lists: None, teams: (0, 0, Vec::new()), written: [None, None] }
+        Self {
+            places: site.places.clone(),
+            known: Known::new(standing::me()),
+            stops: Stops::default(),
+            lists: None,
+            teams: (0, 0, Vec::new()),
+            written: [None, None],
+            untaken: None,
+            unkept: None,
+        }
     }
 
     pub(super) async fn serve(&mut self, engine: &Engine) -> Served {
         let mut wakes = engine.wakes.clone();
         loop {
-            self.read(engine).await?;
+            let left = self.read(engine).await?;
             self.write();
+            if left == Left::Stops {
+                continue;
+            }
             match timeout(UNWOKEN, wakes.changed()).await {
                 Ok(Ok(())) => tokio::time::sleep(SOONEST).await,
                 Err(_) => {}
@@ -60,22 +77,21 @@ impl Standing {
         }
     }
 
-    async fn read(&mut self, engine: &Engine) -> Result<(), EngineError> {
-        let lists = match signers::load(&self.places) {
-            Ok(Some(lists)) => lists,
-            // Nothing counts before there is a list: then all of it is read.
-            Ok(None) => return Ok(()),
-            Err(error) => {
-                tracing::warn!(%error, "nothing of what operators signed is taken from the desk");
-                return Ok(());
-            }
-        };
+    async fn read(&mut self, engine: &Engine) -> Result<Left, EngineError> {
+        let lists = standing::lists(&self.places);
+        say(
+            &mut self.untaken,
+            lists.as_ref().err().cloned(),
+            "nothing of what operators signed is taken from the desk",
+        );
+        // Nothing counts before there is a list: then all of it is read.
+        let Ok(lists) = lists else { return Ok(Left::Nothing) };
         if self.lists.as_ref() != Some(&lists) {
-            FIRST.clone_into(&mut self.from);
+            self.stops = Stops::default();
             self.teams = (0, 0, Vec::new());
             self.lists = Some(lists.clone());
         }
-        self.read_stops(engine, &lists).await?;
+        let left = self.read_stops(engine, &lists).await?;
         const NEWEST: &str =
             "SELECT statement, signature FROM mcp_approve.standing WHERE kind = 'alive' ORDER BY place DESC LIMIT $1";
         for row in engine.client.query(NEWEST, &[&SIGNS]).await? {
@@ -83,7 +99,8 @@ impl Standing {
             // Most are known.
             let _ = self.known.take_alive(evidence, &lists, now());
         }
-        self.read_teams(engine).await
+        self.read_teams(engine).await?;
+        Ok(left)
     }
 
     /// Keeps the sets of those whom `config.toml` names, whenever there are other rows than before.
@@ -111,32 +128,30 @@ impl Standing {
         Ok(())
     }
 
-    async fn read_stops(&mut self, engine: &Engine, lists: &InForce) -> Result<(), EngineError> {
-        const ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
-        const STOPS: &str = "SELECT place, statement, signature FROM mcp_approve.standing \
-            WHERE kind = 'stop' AND xid >= $1::text::xid8 AND place > $2 ORDER BY place LIMIT $3";
-        let mut next: String = engine.client.query_one(ENDED, &[]).await?.get(0);
-        let mut after = 0_i64;
-        loop {
-            let rows = engine.client.query(STOPS, &[&self.from, &after, &PAGE]).await?;
-            for row in &rows {
-                after = row.get(0);
-                let evidence = Evidence { statement: row.get(1), signature: row.get(2) };
-                if self.known.take_stop(evidence, lists, now()) == Err(Ignored::FromTheFuture) {
-                    // It is read again until its time has come.
-                    FIRST.clone_into(&mut next);
-                }
+    async fn read_stops(&mut self, engine: &Engine, lists: &InForce) -> Result<Left, EngineError> {
+        self.stops.begin(engine).await?;
+        for _ in 0..PAGES {
+            let Some(page) = self.stops.page(engine).await? else { return Ok(Left::Nothing) };
+            for evidence in page {
+                // What does not count here changes nothing.
+                let _ = self.known.take_stop(evidence, lists, now());
             }
-            if i64::try_from(rows.len()).unwrap_or(PAGE) < PAGE {
-                break;
-            }
+            self.write();
         }
-        self.from = next;
-        Ok(())
+        Ok(Left::Stops)
     }
 
+    /// Writes stops, and only then signs of life: where stops cannot be kept, no later sign of life says that all is well.
     fn write(&mut self) {
-        let stops: Vec<Evidence> = self.known.stops().map(|signed| signed.evidence().clone()).collect();
+        // Tried again with the next reading.
+        let failure = self.keep().err();
+        say(&mut self.unkept, failure, "what operators signed was not kept");
+    }
+
+    fn keep(&mut self) -> Result<(), String> {
+        // What is there and was not read here stays, whether it can be verified now or not.
+        standing::take(&self.places, &mut self.known, now())?;
+        let stops: Vec<Evidence> = self.known.kept().cloned().collect();
         let alive: Vec<Evidence> = self.known.alive().map(|signed| signed.evidence().clone()).into_iter().collect();
         let files = standing::files(&self.places);
         for ((path, statements), written) in files.iter().zip([stops, alive]).zip(&mut self.written) {
@@ -145,13 +160,19 @@ impl Standing {
             if is_there && is_written || !is_there && statements.is_empty() {
                 continue;
             }
-            match standing::write(path, &statements) {
-                Ok(()) => *written = Some(statements),
-                // Tried again with the next reading.
-                Err(error) => tracing::error!(%error, path = %path.display(), "what operators signed was not kept"),
-            }
+            standing::write(path, &statements).map_err(|error| format!("{}: {error}", path.display()))?;
+            *written = Some(statements);
         }
+        Ok(())
     }
+}
+
+/// Says a failure that was not said the last time.
+fn say(said: &mut Option<String>, failure: Option<String>, what: &str) {
+    if let Some(error) = failure.as_ref().filter(|_| failure != *said) {
+        tracing::error!(%error, "{what}");
+    }
+    *said = failure;
 }
 
 fn now() -> i64 {

@@ -553,11 +553,11 @@ impl Gate {
                 let why = "the call is not as the question showed it any more";
                 record_ineffective_answer(&mut self.out, Some(form), why);
             }
-            FormAnswer::Approve if signed::needs(self.context(), &asking.case.judged) == Needs::Signature => {
-                self.calls.put(held, asking);
-                record_ineffective_answer(&mut self.out, Some(form), signed::UNSIGNED);
-            }
             FormAnswer::Approve => {
+                if let Some(why) = signed::why_no_form(self.context(), &asking.case.judged) {
+                    self.calls.put(held, asking);
+                    return record_ineffective_answer(&mut self.out, Some(form), why);
+                }
                 let verdict = Verdict::by(By::Elicitation, rule, format!("{host} asked its user, who approved it"));
                 if let Err(why) = self.approve_as_shown(held, asking.case, (verdict, false, None)) {
                     record_ineffective_answer(&mut self.out, Some(form), &why);

@@ -185,10 +185,10 @@ pub(in crate::gate) fn why_revoked(
     }
 }
 
-/// Why a call that no person approved does not run: calls were frozen after it was let through.
+/// Why a call that no person approved at a console or a desk does not run: calls were frozen after it was let through.
 pub(super) fn why_frozen(context: Context<'_>, held: &Held, approval: &Approval) -> Option<String> {
     let verdict = &approval.verdict;
-    let by_person = verdict.operator.is_some() || verdict.by == By::Elicitation;
+    let by_person = verdict.operator.is_some();
     let frozen = context.rules.stops.frozen.as_ref();
     let frozen = frozen.filter(|_| held.call.origin() == Origin::Host && !by_person);
     frozen.map(|frozen| format!("calls were frozen ({})", frozen.says))

@@ -15,6 +15,13 @@ use crate::wire::{Digest, Hasher};
 /// Why an approval without a signature has no effect.
 pub(super) const UNSIGNED: &str = "the policy wants a signature for this approval: approve with `a` in a console that can sign (`mcp-approve help signing`)";
 
+/// Why what a host's user answers in a form approves no such call.
+pub(super) fn why_no_form(context: Context<'_>, judged: &Judged) -> Option<&'static str> {
+    let is_frozen = context.rules.stops.frozen.is_some();
+    let unsigned = (needs(context, judged) == Needs::Signature).then_some(UNSIGNED);
+    if is_frozen { Some("calls are frozen, so only an operator can approve one") } else { unsigned }
+}
+
 pub(super) fn needs(context: Context<'_>, judged: &Judged) -> Needs {
     let danger = if judged.danger.is_some() { Danger::Dangerous } else { Danger::Plain };
     context.rules.policy.needs(&judged.ruling.terms, danger)

@@ -40,8 +40,15 @@ struct Life {
     counter: u64,
     /// When it was signed, in milliseconds since 1970, UTC.
     time: i64,
-    /// Until when it counts (monotonic microseconds): a clock that is set back does not prolong it.
+    /// Until when it counts (monotonic microseconds).
     until: u64,
+}
+
+impl Life {
+    /// By both clocks: the time of day may be set back, and the monotonic clock stops while the machine sleeps.
+    const fn counts(self, now: Now) -> bool {
+        self.until > now.mono && self.time.saturating_add(LIFE) > now.wall
+    }
 }
 
 impl Stops {
@@ -56,8 +63,8 @@ impl Stops {
         self.standing = Some(standing);
     }
 
-    /// Whether calls are frozen at a moment (monotonic microseconds).
-    pub fn frozen_at(&self, required: LifeSign, mono: u64) -> Option<Frozen> {
+    /// Whether calls are frozen at a moment.
+    pub fn frozen_at(&self, required: LifeSign, now: Now) -> Option<Frozen> {
         let standing = self.standing.as_ref();
         if let Some((stop, worth)) = standing.and_then(Standing::stop) {
             return Some(Frozen { says: stop.says(), signed: Some(stop.record(worth)) });
@@ -68,7 +75,7 @@ impl Stops {
         }
         let since = match (required, self.life) {
             (LifeSign::Optional, _) => return None,
-            (LifeSign::Required, Some(life)) if life.until > mono => return None,
+            (LifeSign::Required, Some(life)) if life.counts(now) => return None,
             (LifeSign::Required, Some(life)) => format!("since {}", moment(life.time)),
             (LifeSign::Required, None) => "so far".to_owned(),
         };

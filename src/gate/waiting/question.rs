@@ -172,6 +172,11 @@ pub(in crate::gate) fn next(context: Context<'_>, waiting: &Waiting) -> NextForm
     if waiting.limits.unattended != Unattended::Elicit || context.host.gone.is_some() {
         return next;
     }
+    // What its user says would not count.
+    if context.rules.stops.frozen.is_some() {
+        next.takes_back = waiting.forms.open.is_some();
+        return next;
+    }
     // Whether the call of a form still waits with the same card that the form shows.
     let is_asked = |form: &ShownForm| {
         context.calls.get::<Asking>(form.number).is_some_and(|(_, asking)| asking.entry == form.entry)
