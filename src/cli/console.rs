@@ -156,7 +156,8 @@ fn waiting_on_desk(target: &Target, as_json: bool, now: i64, out: &mut dyn Write
     if as_json {
         let mut peeked = object(&Peeked { calls, ..Peeked::default() });
         for (call, there) in peeked["calls"].as_array_mut().into_iter().flatten().zip(&found) {
-            (call["machine"], call["user"]) = (json!(there.at.machine), json!(there.at.user));
+            (call["machine"], call["user"]) = (json!(there.at.host), json!(there.at.user));
+            call["role"] = json!(there.at.machine);
         }
         peeked["left_out"] = json!(left_out);
         json_object(peeked, out)?;
@@ -176,7 +177,7 @@ fn in_few_words(there: &WaitingThere) -> WaitingCall {
     let card = &there.card;
     WaitingCall {
         ticket: card.ticket.clone(),
-        server: there.server.clone(),
+        server: format!("{}:{}", there.at.signed(), card.server),
         tool: card.tool.clone(),
         effect: card.effect.clone(),
         target: card.target.clone(),

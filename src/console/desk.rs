@@ -1,9 +1,15 @@
 //! What is different on a desk of many machines: which keys do nothing there, what its pages say in place of a list, and the words on who
 //! else is there. Reads only.
 
+use std::collections::BTreeSet;
+
 use super::keymap::Action;
 use super::model::{CallKey, Held, Model, Reach, Screen};
-use crate::text::row::{Row, Tone, foreign, key, ours, strong, warn};
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, strong, warn};
+use crate::wire::counted;
+
+/// How many names a sentence has.
+const NAMED: usize = 3;
 
 /// Whether an action does something at one machine, and nothing on a desk.
 pub const fn is_elsewhere(action: Action) -> bool {
@@ -66,6 +72,40 @@ pub fn lookers<'a>(model: &'a Model, held: &Held) -> Vec<&'a str> {
     model.around.looks.iter().filter(of).map(|(_, _, who)| who.as_str()).collect()
 }
 
+/// What is signed names another machine than the desk does, perhaps: the role that a call came under is that of several, or theirs are.
+pub fn is_mixed(model: &Model, held: &Held) -> bool {
+    held.desk.as_ref().is_some_and(|desk| model.places.is_mixed(&desk.at))
+}
+
+/// What is said where a role and what is signed do not belong together, one to one.
+pub fn mixed(model: &Model) -> Option<Row> {
+    let all = |others: &BTreeSet<String>| {
+        others.iter().take(NAMED).enumerate().fold(Row::default(), |row, (at, other)| {
+            row.danger(if at == 0 { "" } else { ", " }).and_foreign(Tone::Strong, other)
+        })
+    };
+    let (mut roles, mut places) = (model.places.roles(), model.places.places());
+    let (row, others) = match (roles.next(), places.next()) {
+        (Some((role, others)), _) => {
+            let row = danger(" ▲ Calls of several users or hosts come under the role ").and_foreign(Tone::Strong, role);
+            (row, others)
+        }
+        (None, Some((place, others))) => {
+            let row = danger(" ▲ Calls of ").and_foreign(Tone::Strong, place).danger(" come under several roles");
+            (row, others)
+        }
+        (None, None) => return None,
+    };
+    let more = others.len().saturating_sub(NAMED);
+    let row =
+        row.danger(": ").joined(all(others)).danger(if more > 0 { format!(" and {more} more") } else { String::new() });
+    let beside = roles.count() + places.count();
+    let beside = if beside > 0 { format!(" ({} beside it)", counted(beside, "other name")) } else { String::new() };
+    Some(row.danger(format!(
+        "{beside}. A verdict has its effect at the user and host that it names; these calls are marked mixed."
+    )))
+}
+
 pub fn is_away(model: &Model, held: &Held) -> bool {
     model.around.away.contains(&held.key.session)
 }
@@ -73,6 +113,9 @@ pub fn is_away(model: &Model, held: &Held) -> bool {
 /// What a row of the queue says before what its call is about.
 pub fn mark(model: &Model, held: &Held, room: usize) -> Row {
     let mut row = Row::default();
+    if is_mixed(model, held) {
+        row = row.danger("mixed ");
+    }
     if is_away(model, held) {
         row = row.warn("away ");
     }
@@ -125,10 +168,10 @@ pub fn name_of(model: &Model, key: &CallKey, tone: Tone) -> Row {
     model.queue.call(key).map_or_else(|| foreign(tone, &key.ticket), |held| name(held, tone))
 }
 
-/// The name of a call: its ticket, on a desk with its machine before it.
+/// The name of a call: its ticket, on a desk with the user and the host before it that its signature will name.
 pub fn name(held: &Held, tone: Tone) -> Row {
-    match &held.desk {
-        Some(desk) => foreign(tone, &desk.at.machine).quiet(":").and_foreign(tone, &held.key.ticket),
+    match held.place() {
+        Some(place) => foreign(tone, &place).quiet(":").and_foreign(tone, &held.key.ticket),
         None => foreign(tone, &held.key.ticket),
     }
 }

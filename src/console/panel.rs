@@ -79,6 +79,7 @@ impl Model {
             let row = warn(" ▲ ").joined(names.unwrap_or_default());
             rows.push(row.and_foreign(Tone::Warn, banner));
         }
+        rows.extend(desk::mixed(self));
         rows.extend(self.lost_calls());
         let crashed = self.crashed.iter().map(|(server, how)| (how.as_str(), server.as_str()));
         for (how, servers) in by_cause(crashed) {

@@ -326,8 +326,6 @@ fn refused(Undelivered { session, ticket, why }: Undelivered) -> ClientEvent {
 #[derive(Debug)]
 pub struct WaitingThere {
     pub at: Arc<At>,
-    /// The machine before the server's name.
-    pub server: String,
     pub card: Box<Snapshot>,
 }
 
@@ -347,7 +345,7 @@ pub async fn waiting(target: &Target) -> Result<(Vec<WaitingThere>, Option<Strin
         ) => {
             let Some(wrapper) = wrappers.get(&session) else { return };
             let Some(at) = wrapper.at.clone() else { return };
-            calls.push(WaitingThere { at, server: wrapper.server.clone(), card });
+            calls.push(WaitingThere { at, card });
         }
         News::Event(_) | News::Refused { .. } => {}
     };

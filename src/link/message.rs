@@ -137,6 +137,13 @@ pub struct At {
     pub user: String,
 }
 
+impl At {
+    /// What a signature names it by: `user@host`. The role is a column that the owner of the database can write.
+    pub fn signed(&self) -> String {
+        format!("{}@{}", self.user, self.host)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case")]
 pub enum FromConsole {

@@ -164,7 +164,7 @@ fn calls_of_two_machines_that_say_the_same_of_themselves_are_two_and_a_key_write
     let mut mara = Console::open(&postgres, "mara");
     mara.until("both calls", |console| console.waiting() == 2 && console.around().away.len() == 1);
     let screen = mara.screen.screen();
-    assert!(screen.contains("ada:files") && screen.contains("bob:files") && screen.contains("away"), "{screen}");
+    assert!(screen.contains("ada@ada-host") && screen.contains("bob@bob-host") && screen.contains("away"), "{screen}");
     assert!(mara.around().away.contains("s1@bob"), "{:?}", mara.around());
 
     mara.screen.now = NINE;
@@ -349,10 +349,10 @@ fn waiting_on_the_desk_is_one_line_or_json() {
     says(&postgres, "ada", &held("ada", "files-1", false));
     let (exit, said) = waiting(&[]);
     assert_eq!(exit, code(std::process::ExitCode::FAILURE));
-    assert!(said.starts_with("1 call waits · ada:files: creates notes/today.md"), "{said}");
+    assert!(said.starts_with("1 call waits · ada@ada-host:filesystem: creates notes/today.md"), "{said}");
     let (_, json) = waiting(&["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!((&json["waiting"], &json["calls"][0]["machine"]), (&1.into(), &"ada".into()));
+    assert_eq!((&json["waiting"], &json["calls"][0]["machine"]), (&1.into(), &"ada-host".into()));
 }
 
 /// Only what decides is sent: see `Command`.

@@ -10,6 +10,9 @@ use mcp_approve::console::update::Command;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, Wrapper};
+use mcp_approve::signing::CardTerms;
+use mcp_approve::signing::statement::Challenge;
+use mcp_approve::wire::Digest;
 
 use crate::desk::*;
 
@@ -20,7 +23,7 @@ fn two_machines(width: u16, height: u16) -> Desk {
     desk.model.settings.operator = "mara".into();
     for (machine, host, user) in [("build7", "build7.example.com", "ci"), ("laptop", "fjord", "sam")] {
         let at = At { machine: machine.into(), host: host.into(), user: user.into() };
-        let named = wrapper(&format!("{machine}:files"), &format!("s1@{machine}"));
+        let named = wrapper(&format!("{user}@{host}:files"), &format!("s1@{machine}"));
         desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
     }
     desk.say("s1@build7", FromWrapper::Held { call: Box::new(write("files-1")) });
@@ -59,7 +62,7 @@ fn a_question_names_the_machine_and_the_outcome_names_who_was_first() {
     let mut desk = two_machines(120, 40);
     desk.press(Key::Char('G'));
     desk.press(Key::Char('a'));
-    assert!(desk.line("Approve this dangerous call?").contains("laptop:files-2"), "{}", desk.screen());
+    assert!(desk.line("Approve this dangerous call?").contains("sam@fjord:files-2"), "{}", desk.screen());
     desk.press(Key::Esc);
     desk.press(Key::Char('g'));
     desk.press(Key::Char('g'));
@@ -70,7 +73,10 @@ fn a_question_names_the_machine_and_the_outcome_names_who_was_first() {
         CallEnd { ticket: "files-1".into(), time: desk.now, verdict: Some(VerdictWord::Deny), by: By::Operator, who };
     desk.say("s1@build7", FromWrapper::Settled(end));
     let line = desk.line("Too late");
-    assert!(line.contains("it was denied by sam@example.com at the desk") && line.contains("build7:files-1"), "{line}");
+    assert!(
+        line.contains("it was denied by sam@example.com at the desk") && line.contains("ci@build7.example.com:files-1"),
+        "{line}"
+    );
 }
 
 #[test]
@@ -93,14 +99,18 @@ fn what_is_withheld_is_denied_alone_or_with_others_and_never_approved() {
     desk.press(Key::Char('d'));
     desk.press(Key::Enter);
     let screen = desk.screen();
-    assert!(screen.contains("laptop:files-1") && screen.contains("laptop:files-2"), "{screen}");
+    assert!(screen.contains("sam@fjord:files-1") && screen.contains("sam@fjord:files-2"), "{screen}");
 }
 
 #[test]
 fn the_queue_is_filtered_by_machine_and_user() {
-    for (find, wanted) in
-        [("machine:lap", 2), ("machine:fjord", 2), ("user:ci", 1), ("server:build7:files", 1), ("laptop", 2)]
-    {
+    for (find, wanted) in [
+        ("machine:laptop", 0),
+        ("machine:fjord", 2),
+        ("user:ci", 1),
+        ("server:build7.example.com:file", 1),
+        ("sam@fjord", 2),
+    ] {
         let mut desk = two_machines(120, 40);
         desk.press(Key::Char('/'));
         desk.keys(find);
@@ -121,4 +131,82 @@ fn the_others_are_told_of_a_look_once_and_again_while_it_lasts() {
         desk.draw();
     }
     assert_eq!(looks, 2);
+}
+
+/// A call of another user and host under the role of this machine: what is shown is what is signed, wherever it is shown.
+#[test]
+fn a_call_of_prod_under_the_role_of_a_test_machine_is_named_as_it_is_signed_and_marked() {
+    for width in [80, 120] {
+        let mut desk = Desk::new(width, 40);
+        desk.model.settings.reach = Reach::Desk;
+        for (session, host) in [("s1", "test7.example.com"), ("s2", "prod-database-1.example.com")] {
+            let at = At { machine: "test7".into(), host: host.into(), user: "ci".into() };
+            let named = wrapper(&format!("ci@{host}:fs"), &format!("{session}@test7"));
+            desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
+            let call = signed(write(&format!("fs-{session}")), session, host);
+            desk.say(&format!("{session}@test7"), FromWrapper::Held { call: Box::new(call) });
+        }
+        desk.look();
+        let screen = desk.screen();
+        let said = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("Calls of several users or hosts come under the role test7: ci@prod-database-1.example.com, ci@test7.example.com."), "{screen}");
+        assert!(
+            desk.line("━ ").contains("ci@test7.example.com:fs-s1") && desk.line("━ ").contains("mixed"),
+            "{screen}"
+        );
+        desk.keys("/machine:prod");
+        desk.press(Key::Enter);
+        desk.look();
+        assert!(desk.line("━ ").contains("ci@prod-database-1.example.com:fs-s2"), "{}", desk.screen());
+        desk.keys("/");
+        desk.press(Key::Esc);
+        desk.press(Key::Esc);
+        for keys in ["**a", "**A", "**d"] {
+            desk.now += 5_000;
+            desk.look();
+            desk.keys(keys);
+            if keys.ends_with('d') {
+                desk.press(Key::Enter);
+            }
+            let list = desk.screen();
+            for name in ["ci@test7.example.com:fs-s1", "ci@prod-database-1.example.com:fs-s2"] {
+                assert!(list.contains(name) && list.contains("mixed"), "{keys} {width}: {name}\n{list}");
+            }
+            desk.press(Key::Esc);
+            desk.press(Key::Esc);
+            desk.press(Key::Esc);
+        }
+    }
+}
+
+/// One user of one host under two roles.
+#[test]
+fn one_machine_under_two_roles_is_said() {
+    let mut desk = two_machines(120, 40);
+    assert!(!desk.screen().contains("mixed"), "{}", desk.screen());
+    let at = At { machine: "other".into(), host: "fjord".into(), user: "sam".into() };
+    let named = wrapper("sam@fjord:files", "s1@other");
+    desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
+    let said = desk.screen().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("Calls of sam@fjord come under several roles: laptop, other."), "{}", desk.screen());
+    assert!(said.contains("mixed away"), "{}", desk.screen());
+}
+
+fn signed(card: Snapshot, session: &str, host: &str) -> Snapshot {
+    let signs = CardTerms {
+        approval: 1,
+        approvals: 1,
+        call: card.digest,
+        card: card.card_digest(),
+        challenge: Challenge::of([7; 32]),
+        definition: None,
+        machine: host.into(),
+        policy: Digest::of(b""),
+        role: None,
+        server: "fs".into(),
+        session: session.into(),
+        ticket: card.ticket.clone(),
+        user: "ci".into(),
+    };
+    Snapshot { signs: Some(signs), ..card }
 }

@@ -51,8 +51,8 @@ pub enum Tick {
 
 #[derive(Clone, Debug)]
 pub enum Text {
-    /// Nothing: its card was read, or need not be.
-    Line,
+    /// Nothing but, on a desk, a name for which its line has no room: its card was read, or need not be.
+    Line(Vec<Row>),
     /// Nothing: it is identical with this member before it.
     Like(usize),
     /// Everything that must be read of it.
@@ -70,8 +70,8 @@ impl Member {
 
     pub fn rows(&self) -> usize {
         1 + match &self.text {
-            Text::Line | Text::Like(_) => 0,
-            Text::Whole(rows) | Text::Cut(rows) => rows.len(),
+            Text::Like(_) => 0,
+            Text::Line(rows) | Text::Whole(rows) | Text::Cut(rows) => rows.len(),
             Text::Card(card) => card.arguments_end,
         }
     }
@@ -137,7 +137,7 @@ impl Batch {
     pub fn is_read(&self, member: usize) -> bool {
         let Some(one) = self.members.get(member) else { return false };
         match &one.text {
-            Text::Line => self.was_shown(member) && one.before == Seen::Whole,
+            Text::Line(_) => self.was_shown(member) && one.before == Seen::Whole,
             Text::Like(first) => self.was_shown(member) && *first < member && self.is_read(*first),
             Text::Cut(_) => one.before == Seen::Whole,
             Text::Whole(_) | Text::Card(_) => one.before == Seen::Whole || self.was_shown(member),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::audit::record::VerdictWord;
 use crate::console::card::{OnDesk, Withheld};
 use crate::gate::data::snapshot::Snapshot;
-use crate::link::message::CallEnd;
+use crate::link::message::{At, CallEnd};
 use crate::text::row::{Row, Tone};
 use crate::wire::digest::Digest;
 
@@ -31,13 +31,18 @@ pub struct Held {
     pub class: u64,
     /// A hash of what makes a class.
     pub likeness: u64,
-    /// The server's name as every list has it: on a desk, with its machine before it.
+    /// The server's name as every list has it: on a desk, with [`Held::place`] before it.
     pub server: String,
     /// Where it waits, if that is not this machine.
     pub desk: Option<OnDesk>,
 }
 
 impl Held {
+    /// On a desk, the user and the host that its signature will name: `user@host`.
+    pub fn place(&self) -> Option<String> {
+        self.desk.as_ref().map(|desk| place(&desk.at, &self.snapshot))
+    }
+
     pub fn waits(&self) -> bool {
         self.state == CallState::Waiting
     }
@@ -50,6 +55,11 @@ impl Held {
     pub fn is_over(&self) -> bool {
         matches!(self.state, CallState::Settled(_) | CallState::Gone)
     }
+}
+
+/// What a signature on a card names. Only what asks for a signature comes over a desk.
+pub(in crate::console) fn place(at: &At, snapshot: &Snapshot) -> String {
+    snapshot.signs.as_ref().map_or_else(|| at.signed(), |signs| format!("{}@{}", signs.user, signs.machine))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

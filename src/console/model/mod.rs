@@ -4,6 +4,7 @@ pub mod arming;
 pub mod batch;
 pub mod call;
 pub mod lists;
+pub mod places;
 pub mod queue;
 pub mod rule;
 pub mod settings;

@@ -377,12 +377,12 @@ impl Queue {
 fn wants(search: &Search, held: &Held) -> bool {
     const LONGEST: usize = 64 << 10;
     let call = &held.snapshot;
-    let at = held.desk.as_ref().map(|desk| &*desk.at);
-    let machine = at.map(|at| format!("{} {}", at.machine, at.host));
+    let machine = held.place();
+    let user = held.desk.as_ref().map(|desk| call.signs.as_ref().map_or(&*desk.at.user, |signs| &signs.user));
     let fields = [
         (Field::Server, Some(held.server.as_str())),
         (Field::Machine, machine.as_deref()),
-        (Field::User, at.map(|at| at.user.as_str())),
+        (Field::User, user),
         (Field::Session, Some(held.key.session.as_str())),
         (Field::Ticket, Some(call.ticket.as_str())),
         (Field::Tool, Some(call.tool.as_str())),

@@ -9,6 +9,7 @@ use super::call::{Armed, CallKey, Drawn, Reading, Shown};
 use super::lists::{
     ActivityPage, Connected, Incompatible, ListState, LogPage, Lost, RulesPage, ServersPage, Sought, ToolsPage,
 };
+use super::places::Places;
 use super::queue::Queue;
 use super::rule::{Review, RuleMaker};
 use super::settings::Settings;
@@ -154,6 +155,7 @@ pub struct Model {
     pub trouble: Option<String>,
     /// On a desk: who and what is there.
     pub around: Around,
+    pub places: Places,
     pub queue: Queue,
     pub card: CardView,
     pub activity: ActivityPage,

@@ -30,7 +30,7 @@ pub fn lay(model: &Model, fate: &Fate, calls: &[Armed], room: (usize, usize)) ->
     let mut members: Vec<Member> = Vec::with_capacity(calls.len());
     for armed in calls {
         let Some(held) = model.waits(armed) else {
-            members.push(Member::new(armed.clone(), Seen::Partly, Row::default(), Text::Line));
+            members.push(Member::new(armed.clone(), Seen::Partly, Row::default(), Text::Line(Vec::new())));
             continue;
         };
         let must = *fate == Fate::Approve(Reading::Read) && held.seen != Seen::Whole;
@@ -38,7 +38,7 @@ pub fn lay(model: &Model, fate: &Fate, calls: &[Armed], room: (usize, usize)) ->
         let (line, text) = match first {
             Some(first) => (line(held, room.0), Text::Like(first)),
             None if must => whole(held, room),
-            None => (line(held, room.0), Text::Line),
+            None => (line(held, room.0), Text::Line(name_below(held, room.0))),
         };
         members.push(Member::new(armed.clone(), held.seen, line, text));
     }
@@ -54,8 +54,7 @@ pub fn opened(model: &Model, held: &Held) -> Text {
 
 /// The line of a call and everything that must be read of it, in as many rows as it may take.
 fn whole(held: &Held, (width, limit): (usize, usize)) -> (Row, Text) {
-    let margin = ours(" ".repeat(if width < NARROW { 1 } else { ends_of(width).0 }));
-    let columns = width.saturating_sub(margin.width() + 1);
+    let (margin, columns) = below(width);
     let told = |rows: Vec<Row>| rows.into_iter().map(|row| margin.clone().joined(row)).collect();
     let opens = |words: String| warn(format!("… {words}: ")).key("Enter").warn(" opens it");
     let Some(brief) = brief(&held.snapshot, columns) else {
@@ -64,7 +63,12 @@ fn whole(held: &Held, (width, limit): (usize, usize)) -> (Row, Text) {
     let (line, mut rows) = match with_effect(held, &brief.effect, width) {
         Some(line) => (line, Vec::new()),
         None => {
-            (head(held, width).joined(desk::name(held, Tone::Quiet)), ours(" ").joined(brief.effect).hung(columns, 3))
+            let line = head(held, width).joined(desk::name(held, Tone::Quiet));
+            let (before, behind) = ends_of(width);
+            let is_cut = held.desk.is_some() && line.width() + before + behind > width;
+            let mut rows = if is_cut { name_rows(held, columns) } else { Vec::new() };
+            rows.extend(ours(" ").joined(brief.effect).hung(columns, 3));
+            (line, rows)
         }
     };
     rows.extend(brief.rows);
@@ -98,19 +102,44 @@ fn with_effect(held: &Held, effect: &Row, width: usize) -> Option<Row> {
 
 fn line(held: &Held, width: usize) -> Row {
     let row = head(held, width);
-    let (before, behind) = ends_of(width);
-    let room = width.saturating_sub(before + behind + row.width());
     let ticket = quiet("  ").joined(desk::name(held, Tone::Quiet));
     let about = |room| match &held.snapshot.target {
         Some(text) => target(Tone::Ours, text, room),
         None => foreign(Tone::Ours, &held.snapshot.effect).elided(room, room),
     };
-    let whole = foreign(Tone::Ours, held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)).width();
-    match room.checked_sub(ticket.width()) {
-        // On a desk a list without the machines would be the same for two of them.
-        Some(beside) if beside >= whole.min(LEAST) || held.desk.is_some() => row.joined(about(beside)).joined(ticket),
-        _ => row.joined(about(room)),
+    match beside_name(held, width) {
+        Ok(beside) => row.joined(about(beside)).joined(ticket),
+        Err(room) => row.joined(about(room)),
     }
+}
+
+/// The room for what a call is about beside its name, or without that where it does not fit.
+fn beside_name(held: &Held, width: usize) -> Result<usize, usize> {
+    let (before, behind) = ends_of(width);
+    let room = width.saturating_sub(before + behind + head(held, width).width());
+    let whole = foreign(Tone::Ours, held.snapshot.target.as_deref().unwrap_or(&held.snapshot.effect)).width();
+    let beside = room.checked_sub(2 + desk::name(held, Tone::Quiet).width());
+    beside.filter(|beside| *beside >= whole.min(LEAST)).ok_or(room)
+}
+
+/// On a desk, the name of a call whose line has no room for it: a list without the machines would be the same for two of them.
+fn name_below(held: &Held, width: usize) -> Vec<Row> {
+    if held.desk.is_none() || beside_name(held, width).is_ok() {
+        return Vec::new();
+    }
+    let (margin, columns) = below(width);
+    name_rows(held, columns).into_iter().map(|row| margin.clone().joined(row)).collect()
+}
+
+fn name_rows(held: &Held, columns: usize) -> Vec<Row> {
+    quiet(" of ").joined(desk::name(held, Tone::Ours)).hung(columns, 3)
+}
+
+/// What is before a row below the line of a call, and how many columns are left.
+fn below(width: usize) -> (Row, usize) {
+    let margin = ours(" ".repeat(if width < NARROW { 1 } else { ends_of(width).0 }));
+    let columns = width.saturating_sub(margin.width() + 1);
+    (margin, columns)
 }
 
 pub fn panel(model: &Model, batch: &Batch, area: Rect) -> Panel {
@@ -129,8 +158,8 @@ pub fn panel(model: &Model, batch: &Batch, area: Rect) -> Panel {
         }
         let below = from.saturating_sub(1)..to - 1;
         match &batch.members[at].text {
-            Text::Line | Text::Like(_) => {}
-            Text::Whole(all) | Text::Cut(all) => rows.extend(all[below].iter().cloned()),
+            Text::Like(_) => {}
+            Text::Line(all) | Text::Whole(all) | Text::Cut(all) => rows.extend(all[below].iter().cloned()),
             Text::Card(card) => {
                 let window = card.window(below.start, below.len()).into_iter();
                 rows.extend(window.map(|row| border("│ ").joined(row)));
@@ -161,14 +190,15 @@ fn first_row(model: &Model, batch: &Batch, at: usize, width: usize) -> Row {
         _ if batch.is_read(at) => good("read"),
         Text::Like(_) => quiet("same"),
         Text::Cut(_) => warn("Enter"),
-        Text::Line | Text::Whole(_) | Text::Card(_) => Row::default(),
+        Text::Line(_) | Text::Whole(_) | Text::Card(_) => Row::default(),
     };
     let deadline = held.snapshot.deadline.filter(|_| !narrow);
     let left = deadline.map_or_else(Row::default, |deadline| {
         let left = (deadline - model.now).max(0);
         Row::of(if left < 30_000 { Tone::Danger } else { Tone::Quiet }, format!(" {:>5} ", time::left(left)))
     });
-    let right = read.joined(if left.width() == 0 { ours(" ") } else { left });
+    let mixed = if desk::is_mixed(model, held) { danger("mixed ") } else { Row::default() };
+    let right = mixed.joined(read).joined(if left.width() == 0 { ours(" ") } else { left });
     let row = ticked.joined(member.line.clone());
     ends(row.clipped(width.saturating_sub(right.width() + 1)), right, width)
 }

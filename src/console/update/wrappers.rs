@@ -6,6 +6,7 @@ use super::{lists, select};
 use crate::audit::{By, VerdictWord};
 use crate::console::card::{OnDesk, Withheld};
 use crate::console::desk;
+use crate::console::model::call;
 use crate::console::model::{
     CallKey, CallState, Command, Connected, EntrySource, Held, Incompatible, Lost, LostFate, Manner, Model, Passed,
     Picked, Reach, Screen, Seen,
@@ -48,6 +49,9 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) {
 
 fn connected(model: &mut Model, wrapper: Wrapper) {
     model.trouble = None;
+    if let Some(at) = &wrapper.at {
+        model.places.note(at);
+    }
     match model.wrappers.iter_mut().find(|known| known.wrapper.session == wrapper.session) {
         Some(known) => known.wrapper = wrapper,
         None => model.wrappers.push(Connected { wrapper, status: Status::default() }),
@@ -186,9 +190,11 @@ fn confirm(model: &mut Model, key: &CallKey, settled: &CallEnd) {
 
 fn held(model: &mut Model, session: String, snapshot: Snapshot, withheld: Withheld) {
     let wrapper = model.wrappers.iter().map(|one| &one.wrapper).find(|wrapper| wrapper.session == session);
-    let desk = wrapper.and_then(|wrapper| Some((wrapper, OnDesk { at: wrapper.at.clone()?, withheld })));
-    let server = desk.as_ref().map_or_else(|| snapshot.server.clone(), |(wrapper, _)| wrapper.server.clone());
-    let desk = desk.map(|(_, desk)| desk);
+    let desk = wrapper.and_then(|wrapper| Some(OnDesk { at: wrapper.at.clone()?, withheld }));
+    let server = match &desk {
+        Some(desk) => format!("{}:{}", call::place(&desk.at, &snapshot), snapshot.server),
+        None => snapshot.server.clone(),
+    };
     let (class, likeness) = model.queue.classify(&session, &snapshot, desk.as_ref());
     let key = CallKey { session, ticket: snapshot.ticket.clone() };
     let Some(known) = model.queue.call_mut(&key) else {

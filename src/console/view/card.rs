@@ -40,6 +40,9 @@ fn point_at(row: &mut Row) {
 fn title(model: &Model, held: &Held, width: usize) -> Row {
     let now = model.now;
     let mut left = border("━ ").joined(desk::name(held, Tone::Strong));
+    if desk::is_mixed(model, held) {
+        left.push(Tone::Danger, " · mixed");
+    }
     let alike = model.queue.selected_group().map_or(1, |group| group.count());
     if alike > 1 {
         left.push(Tone::Warn, format!(" and {} identical", alike - 1));

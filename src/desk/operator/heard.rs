@@ -315,10 +315,10 @@ impl Site {
     }
 }
 
-/// A wrapper as the console knows it: by its session on its machine, with the machine before its server.
+/// A wrapper as the console knows it: by its session on its machine, with what its machine's signatures name before its server.
 fn named(wrapper: Wrapper, session: &str, key: &str, at: &Arc<At>) -> Option<Wrapper> {
     (wrapper.session == session).then(|| Wrapper {
-        server: format!("{}:{}", at.machine, wrapper.server),
+        server: format!("{}:{}", at.signed(), wrapper.server),
         session: key.to_owned(),
         at: Some(Arc::clone(at)),
         ..wrapper
