@@ -303,6 +303,59 @@ fn rows_that_cannot_be_what_they_say_are_left_out_and_counted() {
     assert_eq!(mara.waiting(), 1);
 }
 
+/// Calls of a machine's role, all at once: each card as this one, with another ticket and with its `milk` so often.
+fn hold_many(postgres: &Postgres, machine: &str, of: std::ops::RangeInclusive<u32>, milk: u32) {
+    let (from, to) = (of.start(), of.end());
+    let said = serde_json::to_string(&held(machine, "files-0", false)).unwrap();
+    let sql = format!(
+        "INSERT INTO mcp_approve.told (session, ticket, kind, said) SELECT 's1', 'files-' || n, 'held',
+            replace(replace($said${said}$said$, 'files-0', 'files-' || n), 'milk', repeat('milk', {milk}))
+        FROM generate_series({from}, {to}) AS n"
+    );
+    let done = postgres.psql(machine, &sql);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_machine_has_its_share_of_a_console_and_hides_no_call_of_another() {
+    let Some(postgres) = desk() else { return };
+    for machine in ["ada", "bob"] {
+        says(&postgres, machine, &hello(machine));
+    }
+    hold_many(&postgres, "ada", 1..=2_050, 1);
+    says(&postgres, "bob", &held("bob", "files-1", false));
+    let mut mara = Console::open(&postgres, "mara");
+    let left_out =
+        |console: &Console, said: &str| console.around().left_out.as_ref().is_some_and(|all| all.starts_with(said));
+    mara.until("the rest", |console| left_out(console, "left out: 50 calls of ada;"));
+    assert_eq!(mara.waiting(), 2_001);
+    // Later ones, too; one that ends makes room.
+    hold_many(&postgres, "ada", 2_051..=2_052, 1);
+    says(&postgres, "bob", &held("bob", "files-2", false));
+    mara.until("bob's", |console| left_out(console, "left out: 52 calls of ada;") && console.waiting() == 2_002);
+    let end = CallEnd { ticket: "files-1".into(), time: now(), verdict: None, by: By::Expiry, who: String::new() };
+    says(&postgres, "ada", &Told::Settled(end));
+    says(&postgres, "ada", &held("ada", "files-9000", false));
+    mara.until("one more", |console| console.settled.len() == 1 && console.waiting() == 2_002);
+    assert!(left_out(&mara, "left out: 52 calls of ada;"), "{:?}", mara.around());
+}
+
+#[test]
+fn the_cards_of_a_machine_take_no_more_memory_than_its_share() {
+    let Some(postgres) = desk() else { return };
+    for machine in ["ada", "bob"] {
+        says(&postgres, machine, &hello(machine));
+    }
+    hold_many(&postgres, "ada", 1..=40, 220_000);
+    says(&postgres, "bob", &held("bob", "files-1", false));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("the rest", |console| console.around().left_out.is_some() && console.waiting() > 1);
+    let left_out = mara.around().left_out.clone().unwrap_or_default();
+    let waiting = mara.waiting();
+    assert!((20..40).contains(&waiting) && mara.screen.model.wrappers.len() == 2, "{waiting} {left_out}");
+    assert!(left_out.starts_with(&format!("left out: {} calls of ada;", 41 - waiting)), "{waiting} {left_out}");
+}
+
 #[test]
 fn what_a_machine_does_not_tell_again_has_ended() {
     let Some(postgres) = desk() else { return };

@@ -1,7 +1,9 @@
 //! What machines say on the desk, read in order and turned into what a console hears. Everything read here is foreign: a row that cannot
 //! be what it says is left out, and counted. Writes nothing.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Add;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,13 +16,15 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Around, At, CallEnd, ClientEvent, FromWrapper, Wrapper};
 use crate::wire::{Digest, counted, number::grouped};
 
-/// The most calls that a console begins with, the oldest first.
-const MOST: i64 = 20_000;
+/// The most calls of all machines that a console has, and what their cards may take in bytes; then those of one machine, or one role could
+/// hide what all others hold.
+const MOST: Load = Load { calls: 20_000, bytes: 256 << 20 };
+const SHARE: Load = Load { calls: 2_000, bytes: 32 << 20 };
 /// How many rows are read at once: each may have a mebibyte.
 const CHUNK: i64 = 256;
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
-/// is told after each hello. The indexes have all that this asks, so that no row is read for it.
+/// is told after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
 const BEGINNING: &str = "\
     WITH said AS (
         SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
@@ -31,15 +35,15 @@ const BEGINNING: &str = "\
         WHERE hello > gone AND NOT EXISTS (SELECT FROM said AS every WHERE every.machine = said.machine AND every.session = '*' AND every.gone > said.hello)
     ),
     calls AS (
-        SELECT DISTINCT ON (machine, session, ticket) place, kind
+        SELECT DISTINCT ON (machine, session, ticket) place, kind, machine
         FROM mcp_approve.told JOIN here USING (machine, session)
         WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
         ORDER BY machine, session, ticket, place DESC
     )
-    SELECT 0 AS part, hello AS place FROM here
-    UNION ALL SELECT 1, status FROM here WHERE status > hello
-    UNION ALL SELECT 2, place FROM calls WHERE kind = 'held'
-    ORDER BY part, place";
+    SELECT 0 AS part, 0::bigint AS nth, hello AS place, machine FROM here
+    UNION ALL SELECT 1, 0, status, machine FROM here WHERE status > hello
+    UNION ALL SELECT 2, row_number() OVER (PARTITION BY machine ORDER BY place), place, machine FROM calls WHERE kind = 'held'
+    ORDER BY part, nth, place";
 
 const ROWS: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told WHERE place = ANY ($1)";
 
@@ -82,17 +86,44 @@ pub(super) struct Heard {
     /// The wrappers that are here, by the console's name of their session.
     wrappers: BTreeMap<String, Site>,
     left_out: u64,
-    /// How many calls wait beyond what a console begins with.
-    beyond: i64,
+    /// How many calls of a machine, by its role, there was no room for.
+    beyond: BTreeMap<String, u64>,
+}
+
+/// How many calls, and the bytes of their cards.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    calls: usize,
+    bytes: usize,
+}
+
+impl Load {
+    const fn is_within(self, most: Self) -> bool {
+        self.calls <= most.calls && self.bytes <= most.bytes
+    }
+}
+
+impl Add for Load {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { calls: self.calls + other.calls, bytes: self.bytes + other.bytes }
+    }
 }
 
 /// A wrapper that is here.
 struct Site {
     at: Arc<At>,
-    /// Its calls that wait, and of which something is withheld.
-    calls: BTreeMap<String, bool>,
+    calls: BTreeMap<String, Waits>,
+    bytes: usize,
     /// Since it was told again, or its machine's process began again: what was known before and was not told again since.
     doubt: Option<Doubt>,
+}
+
+/// A call that waits: whether something of it is withheld, and the bytes of its card.
+struct Waits {
+    withheld: bool,
+    bytes: usize,
 }
 
 /// What ends at that moment unless it is told again.
@@ -155,15 +186,18 @@ impl Heard {
         let recent = "SELECT place FROM mcp_approve.told WHERE xid >= $1::text::xid8";
         let seen = client.query(recent, &[&point]).await?.iter().map(|row| row.get(0)).collect();
         let found = client.query(BEGINNING, &[]).await?;
-        let (mut places, mut calls): (Vec<i64>, i64) = (Vec::new(), 0);
+        let (mut places, mut calls): (Vec<i64>, usize) = (Vec::new(), 0);
+        (self.beyond, self.left_out) = (BTreeMap::new(), 0);
         for row in &found {
             let is_call = row.get::<_, i32>(0) == 2;
-            calls += i64::from(is_call);
-            if !is_call || calls <= MOST {
-                places.push(row.get(1));
+            let is_over_share = usize::try_from(row.get::<_, i64>(1)).is_ok_and(|nth| nth > SHARE.calls);
+            if is_call && (is_over_share || calls == MOST.calls) {
+                *self.beyond.entry(row.get(3)).or_default() += 1;
+                continue;
             }
+            calls += usize::from(is_call);
+            places.push(row.get(2));
         }
-        (self.beyond, self.left_out) = ((calls - MOST).max(0), 0);
         for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
             let mut rows = client.query(ROWS, &[&chunk]).await?;
             let order: BTreeMap<i64, usize> = chunk.iter().enumerate().map(|(at, place)| (*place, at)).collect();
@@ -200,12 +234,15 @@ impl Heard {
             let site = self.wrappers.entry(key).or_insert_with(|| Site {
                 at: Arc::clone(&at),
                 calls: BTreeMap::new(),
+                bytes: 0,
                 doubt: None,
             });
             site.at = at;
             site.doubt(true);
             return Some(Some(News::Event(ClientEvent::Connected(wrapper))));
         }
+        // Where there is no room for a card, what was known of that call is over, too: it is another card now.
+        let has_room = !matches!(told, Told::Held { .. }) || self.has_room(machine, &key, ticket, said.len());
         let Some(site) = self.wrappers.get_mut(&key) else {
             // What is said last of a wrapper that is gone is no news; but a call of one that is not here cannot be.
             return (!matches!(told, Told::Held { .. })).then_some(None);
@@ -214,15 +251,23 @@ impl Heard {
             Told::Hello { .. } => return None,
             Told::Held { card, withheld } => {
                 is_of(&card, &site.at, session).then_some(())?;
-                site.calls.insert(card.ticket.clone(), withheld);
                 site.certain(&card.ticket);
+                let was_known = site.end(&card.ticket);
+                if !has_room {
+                    *self.beyond.entry(machine.to_owned()).or_default() += 1;
+                    let end = ended(card.ticket, "there is no room here for more of its machine's cards");
+                    let end = ClientEvent::Said { session: key, message: FromWrapper::Settled(end) };
+                    return Some(was_known.then_some(News::Event(end)));
+                }
+                site.calls.insert(card.ticket.clone(), Waits { withheld, bytes: said.len() });
+                site.bytes += said.len();
                 match withheld {
                     true => ClientEvent::Withheld { session: key, call: card },
                     false => ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } },
                 }
             }
             Told::Settled(end) => {
-                site.calls.remove(&end.ticket);
+                site.end(&end.ticket);
                 site.certain(&end.ticket);
                 ClientEvent::Said { session: key, message: FromWrapper::Settled(end) }
             }
@@ -238,6 +283,19 @@ impl Heard {
         Some(Some(News::Event(event)))
     }
 
+    /// Whether there is room for a card of a machine, in the place of the one that its call has.
+    fn has_room(&self, machine: &str, key: &str, ticket: &str, bytes: usize) -> bool {
+        let (mut all, mut own) = (Load { calls: 1, bytes }, Load { calls: 1, bytes });
+        for site in self.wrappers.values() {
+            let load = Load { calls: site.calls.len(), bytes: site.bytes };
+            all = all + load;
+            own = if site.at.machine == machine { own + load } else { own };
+        }
+        let known = self.wrappers.get(key).and_then(|site| site.calls.get(ticket));
+        let known = known.map_or(Load::default(), |waits| Load { calls: 1, bytes: waits.bytes });
+        own.is_within(SHARE + known) && all.is_within(MOST + known)
+    }
+
     /// Ends what its machine had time to tell again, and has not.
     fn settle_doubts(&mut self, take: &mut dyn FnMut(News)) {
         let now = Instant::now();
@@ -249,9 +307,8 @@ impl Heard {
                 continue;
             }
             for ticket in doubt.calls {
-                site.calls.remove(&ticket);
-                let who = "its machine does not have it any more".to_owned();
-                let end = CallEnd { ticket, time: 0, verdict: None, by: By::Fault, who };
+                site.end(&ticket);
+                let end = ended(ticket, "its machine does not have it any more");
                 take(News::Event(ClientEvent::Said { session: session.clone(), message: FromWrapper::Settled(end) }));
             }
         }
@@ -263,7 +320,7 @@ impl Heard {
 
     /// Whether what is here of a call is not all of it.
     pub(super) fn is_withheld(&self, session: &str, ticket: &str) -> bool {
-        self.wrappers.get(session).and_then(|site| site.calls.get(ticket)).copied().unwrap_or_default()
+        self.wrappers.get(session).and_then(|site| site.calls.get(ticket)).is_some_and(|waits| waits.withheld)
     }
 
     /// Who and what is there beside what was read.
@@ -293,16 +350,35 @@ impl Heard {
             );
             format!("{rows} left out: a machine may run another version of mcp-approve, or another program wrote them")
         });
-        let calls = (self.beyond > 0).then(|| {
-            let (most, beyond) = (grouped(MOST), grouped(self.beyond));
-            format!("the {most} calls that wait longest are shown, and {beyond} more waited when this console began")
+        const NAMED: usize = 3;
+        let calls = (!self.beyond.is_empty()).then(|| {
+            let mut machines: Vec<_> = self.beyond.iter().collect();
+            machines.sort_by_key(|(_, calls)| Reverse(**calls));
+            let named = machines.iter().take(NAMED).map(|(role, calls)| format!("{} of {role}", counted(**calls, "call")));
+            let named = named.collect::<Vec<_>>().join(", ");
+            let more = machines.len().saturating_sub(NAMED);
+            let more = if more > 0 { format!(" and of {}", counted(more, "more machine")) } else { String::new() };
+            let (calls, bytes) = (grouped(SHARE.calls), SHARE.bytes >> 20);
+            format!("left out: {named}{more}; a console takes {calls} calls and {bytes} MiB of a machine, and as many as it has room for of all: decide some, and open it again")
         });
         let both: Vec<String> = rows.into_iter().chain(calls).collect();
         (!both.is_empty()).then(|| both.join("; "))
     }
 }
 
+/// The end of a call of which this console hears no more.
+fn ended(ticket: String, who: &str) -> CallEnd {
+    CallEnd { ticket, time: 0, verdict: None, by: By::Fault, who: who.to_owned() }
+}
+
 impl Site {
+    /// Forgets a call; whether it was known.
+    fn end(&mut self, ticket: &str) -> bool {
+        let known = self.calls.remove(ticket);
+        self.bytes -= known.as_ref().map_or(0, |waits| waits.bytes);
+        known.is_some()
+    }
+
     fn doubt(&mut self, is_back: bool) {
         let calls = self.calls.keys().cloned().collect();
         self.doubt = Some(Doubt { until: Instant::now() + TOLD_AGAIN, is_back, calls });
