@@ -369,3 +369,14 @@ fn a_server_s_progress_passes_as_it_is_where_the_host_heard_nothing_yet() {
         }
     }
 }
+
+/// Whether anybody could see a call: the wrapper knows of consoles on its machine, and that the desk is connected.
+#[test]
+fn a_record_says_that_the_desk_was_connected_when_a_call_was_put_before_the_operator() {
+    let mut world = World::new().ready();
+    world.step(mcp_approve::gate::data::event::Event::Desks { who: "the desk".into(), desks: 1 });
+    world.call("1", "write_file", WRITE);
+    let asked = world.entries.iter().find(|entry| entry.kind == Kind::DecisionAsked).expect("it asks");
+    let detail = |name| asked.detail.get(name).and_then(|value| value.as_u64());
+    assert_eq!((detail("consoles"), detail("desks")), (Some(0), Some(1)));
+}

@@ -174,6 +174,8 @@ struct Detail {
     why: Option<String>,
     /// How many consoles were attached when it was asked; older records do not say.
     consoles: Option<u64>,
+    /// How many connections to a desk it had then: it knows no more of the consoles there.
+    desks: Option<u64>,
     banner: Option<String>,
     review: Option<String>,
     name: Option<String>,
@@ -215,11 +217,15 @@ impl Line {
         let note = match kind {
             Some(Kind::Outcome) => detail.result.or(detail.reason),
             Some(Kind::DecisionAsked) => {
+                let is_on_desk = detail.desks.is_some_and(|desks| desks > 0);
                 let shown = detail.consoles.map(|consoles| match consoles {
+                    0 if is_on_desk => "no console was open on its machine".to_owned(),
                     0 => "no console was open".to_owned(),
                     1 => "shown in 1 console".to_owned(),
                     more => format!("shown in {more} consoles"),
                 });
+                let desk = is_on_desk.then(|| "the desk was connected".to_owned());
+                let shown = joined(shown, "; ", desk);
                 let edited = detail.edited_from.map(|_| "with edited arguments".to_owned());
                 joined(joined(detail.why, "; ", edited), "; ", shown)
             }

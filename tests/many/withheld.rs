@@ -134,6 +134,11 @@ fn with_the_desk_attached_a_call_waits_although_no_console_is_open() {
     let id = machine.write("milk");
     operator.say("ada", &operator.card("milk").approve("mara@example.com", &mara()));
     assert_eq!(machine.answer(id), "done");
+    let mut log = Vec::new();
+    let words = ["mcp-approve", "--home", machine.path().to_str().unwrap(), "log"];
+    mcp_approve::cli::run(words.into_iter().map(Into::into), &mut log).expect("a log");
+    let log = String::from_utf8(log).unwrap();
+    assert!(log.contains("no console was open on its machine; the desk was connected"), "{log}");
     machine.stop_run();
     crate::fake::until("the desk is gone", || {
         crate::fake::log::of_kind(machine.path(), "detach").iter().any(|one| one["detail"]["desks"] == 0).then_some(())

@@ -45,6 +45,9 @@ pub(in crate::gate) fn asked(context: Context<'_>, held: &Held, judged: &Judged)
     entry.arguments = Some(held.call.arguments());
     // Whether anyone could see the call at once.
     entry.detail.add("consoles", context.out.attached);
+    if context.out.desks > 0 {
+        entry.detail.add("desks", context.out.desks);
+    }
     add_judgement(context.host, &mut entry, held, judged, "");
     if let Past { times, latest: Some(latest), .. } = context.past(held) {
         entry.detail.add("occurrence", times + 1);
