@@ -210,3 +210,43 @@ fn signed(card: Snapshot, session: &str, host: &str) -> Snapshot {
     };
     Snapshot { signs: Some(signs), ..card }
 }
+
+/// What a console takes from a desk when it is opened; `--nocapture` says how long that takes.
+#[test]
+fn twenty_thousand_calls_of_ten_machines_come_and_end() {
+    let mut desk = Desk::new(120, 40);
+    desk.model.settings.reach = Reach::Desk;
+    for n in 0..10 {
+        let at = At { machine: format!("role{n}"), host: format!("host{n}"), user: "ci".into() };
+        let named = wrapper(&format!("ci@host{n}:files"), &format!("s1@role{n}"));
+        desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
+    }
+    let cards: Vec<Snapshot> =
+        (0..20_000).map(|n| signed(write(&format!("files-{n}")), "s1", &format!("host{}", n % 10))).collect();
+    let began = std::time::Instant::now();
+    for (n, card) in cards.into_iter().enumerate() {
+        desk.say(&format!("s1@role{}", n % 10), FromWrapper::Held { call: Box::new(card) });
+    }
+    let came = began.elapsed();
+    assert!(desk.screen().contains("20,000 waiting"), "{}", desk.screen());
+    let drawn = began.elapsed();
+    for n in 1..2_000 {
+        let end = CallEnd {
+            ticket: format!("files-{n}"),
+            time: desk.now,
+            verdict: Some(VerdictWord::Deny),
+            by: By::Operator,
+            who: "sam".into(),
+        };
+        desk.say(&format!("s1@role{}", n % 10), FromWrapper::Settled(end));
+    }
+    let ended = began.elapsed();
+    desk.link(ClientEvent::Gone { session: "s1@role9".into() });
+    assert!(desk.screen().contains("16,201 waiting"), "{}", desk.screen());
+    println!(
+        "came {came:?}, drawn {:?}, 1,999 ended {:?}, gone {:?}",
+        drawn - came,
+        ended - drawn,
+        began.elapsed() - ended
+    );
+}

@@ -15,7 +15,7 @@ use crate::wire::digest::Digest;
 /// How long a card, or a question about it, is on screen with no key pressed before one decides it, in milliseconds.
 pub const ARMING: i64 = 300;
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallKey {
     pub session: String,
     pub ticket: String,

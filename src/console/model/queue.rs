@@ -14,8 +14,9 @@ use crate::gate::data::snapshot::Snapshot;
 
 #[derive(Debug, Default)]
 pub struct Queue {
-    /// In order of arrival at this console.
+    /// In order of arrival at this console. Changed by [`Queue::push`], [`Queue::remove`] and [`Queue::retain`], which keep the index.
     pub calls: Vec<Held>,
+    index: Index,
     pub sort: Sort,
     pub grouping: Grouping,
     pub filter: ListState,
@@ -33,6 +34,16 @@ pub struct Queue {
     pub reasons: VecDeque<String>,
     /// The call that this console decided last, alone, until its wrapper says what became of it.
     pub confirming: Option<CallKey>,
+}
+
+/// Where each call is in the list of calls: what comes, changes or ends is found without reading all of them.
+#[derive(Debug, Default)]
+struct Index {
+    /// Where a call was put; since then, at most `removed` calls before it have gone.
+    places: HashMap<CallKey, usize>,
+    removed: usize,
+    /// Calls that may be identical, by their likeness.
+    alike: HashMap<u64, Vec<CallKey>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -227,7 +238,58 @@ impl Queue {
     }
 
     pub(in crate::console) fn call_mut(&mut self, key: &CallKey) -> Option<&mut Held> {
-        self.calls.iter_mut().find(|held| held.key == *key)
+        let at = self.place_of(key)?;
+        self.calls.get_mut(at)
+    }
+
+    pub(in crate::console) fn push(&mut self, held: Held) {
+        self.index.places.insert(held.key.clone(), self.calls.len());
+        self.note_alike(held.likeness, &held.key);
+        self.calls.push(held);
+    }
+
+    /// The likeness of a call is another now.
+    pub(in crate::console) fn note_alike(&mut self, likeness: u64, key: &CallKey) {
+        self.index.alike.entry(likeness).or_default().push(key.clone());
+    }
+
+    pub(in crate::console) fn remove(&mut self, key: &CallKey) {
+        let Some(at) = self.place_of(key) else { return };
+        self.calls.remove(at);
+        self.index.places.remove(key);
+        self.removed(1);
+    }
+
+    pub(in crate::console) fn retain(&mut self, keep: impl Fn(&Held) -> bool) {
+        let before = self.calls.len();
+        let Self { calls, index, .. } = self;
+        calls.retain(|held| {
+            let stays = keep(held);
+            if !stays {
+                index.places.remove(&held.key);
+            }
+            stays
+        });
+        self.removed(before - self.calls.len());
+    }
+
+    fn removed(&mut self, calls: usize) {
+        /// How many calls are looked at for one, at most.
+        const MANY: usize = 64;
+        self.index.removed += calls;
+        if self.index.removed > MANY {
+            self.index = Index::default();
+            for (at, held) in self.calls.iter().enumerate() {
+                self.index.places.insert(held.key.clone(), at);
+                self.index.alike.entry(held.likeness).or_default().push(held.key.clone());
+            }
+        }
+    }
+
+    /// The calls that may be identical with one of this likeness.
+    pub(in crate::console) fn alike(&self, likeness: u64) -> impl Iterator<Item = &Held> {
+        let keys = self.index.alike.get(&likeness).into_iter().flatten();
+        keys.filter_map(|key| self.call(key)).filter(move |held| held.likeness == likeness)
     }
 
     pub(in crate::console) fn live(&self) -> Vec<&Snapshot> {
@@ -309,7 +371,10 @@ impl Queue {
         let is = |held: &Held| held.key.ticket == key.ticket && held.key.session == key.session;
         match self.calls.get(self.selected_at) {
             Some(held) if is(held) => Some(self.selected_at),
-            _ => self.calls.iter().position(is),
+            _ => {
+                let at = *self.index.places.get(key)?;
+                (at.saturating_sub(self.index.removed)..=at).rev().find(|at| self.calls.get(*at).is_some_and(is))
+            }
         }
     }
 
@@ -358,13 +423,11 @@ impl Queue {
     ) -> (u64, u64) {
         let hash = hash(session, snapshot);
         let same = |held: &&Held| {
-            held.likeness == hash
-                && held.key.session == session
-                && held.desk.as_ref() == desk
-                && identical(&held.snapshot, snapshot)
+            held.key.session == session && held.desk.as_ref() == desk && identical(&held.snapshot, snapshot)
         };
-        match self.calls.iter().find(same) {
-            Some(held) => (held.class, hash),
+        let known = self.alike(hash).find(same).map(|held| held.class);
+        match known {
+            Some(class) => (class, hash),
             None => {
                 self.last_class += 1;
                 (self.last_class, hash)
@@ -399,7 +462,9 @@ fn wants(search: &Search, held: &Held) -> bool {
 /// Only a first filter: calls with equal hashes are compared in full.
 fn hash(session: &str, snapshot: &Snapshot) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (session, &snapshot.tool, &snapshot.arguments).hash(&mut hasher);
+    // Each signature is for one call: cards that ask for one are never identical.
+    let signs = snapshot.signs.as_ref().map(|signs| &signs.ticket);
+    (session, &snapshot.tool, &snapshot.arguments, signs).hash(&mut hasher);
     hasher.finish()
 }
 

@@ -133,7 +133,7 @@ fn change(model: &Model, places: &Places, command: &Command) -> Option<Wanted> {
     match message {
         FromConsole::Pin { ticket, word, .. } => {
             let call = CallKey { session: session.clone(), ticket: ticket.clone() };
-            let held = model.queue.calls.iter().find(|held| held.key == call)?;
+            let held = model.queue.call(&call)?;
             let card = &held.snapshot;
             let offer = card.offer.as_ref()?;
             let signs = offer.signs.as_ref()?;
@@ -159,7 +159,7 @@ fn card(model: &Model, command: &Command) -> Option<Card> {
         FromConsole::Decide { ticket, digest, .. } | FromConsole::Grant { ticket, digest, .. } => (ticket, *digest),
         _ => return None,
     };
-    let held = model.queue.calls.iter().find(|held| held.key.session == *session && held.key.ticket == *ticket)?;
+    let held = model.queue.call(&CallKey { session: session.clone(), ticket: ticket.clone() })?;
     let card = Some(&held.snapshot).filter(|card| card.digest == digest && card.signs.is_some());
     card.map(|card| (held.key.clone(), Arc::clone(card)))
 }

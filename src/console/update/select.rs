@@ -88,7 +88,7 @@ pub(super) fn select(model: &mut Model, key: Option<CallKey>) {
     }
     model.leave();
     let left = std::mem::replace(&mut model.queue.selected, key);
-    model.queue.calls.retain(|held| Some(&held.key) != left.as_ref() || !held.is_over());
+    model.queue.retain(|held| Some(&held.key) != left.as_ref() || !held.is_over());
     model.card.scroll = 0;
     model.card.fold_at = None;
     model.card.shown = Shown::default();
@@ -223,7 +223,7 @@ pub(super) fn end(model: &mut Model, key: &CallKey, state: CallState) {
             (held.snapshot, held.state) = (Arc::new(ended), state);
         }
     } else {
-        model.queue.calls.retain(|held| held.key != *key);
+        model.queue.remove(key);
     }
 }
 

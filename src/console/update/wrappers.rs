@@ -80,13 +80,16 @@ fn gone(model: &mut Model, session: &str) {
     // A wrapper that we could not talk to has no session; the link gives its name instead.
     model.incompatible.retain(|other| other.name != session);
     let of_it = || model.queue.calls.iter().filter(|held| held.key.session == session && !held.is_over());
-    let keys: Vec<CallKey> = of_it().map(|held| held.key.clone()).collect();
     // A wrapper that ends in order says first what becomes of each call.
     model.lost.extend(of_it().map(lost).take(MOST_LOST.saturating_sub(model.lost.len())));
     let next = select::next_elsewhere(model, session);
-    for key in &keys {
-        select::end(model, key, CallState::Gone);
-        select::move_on(model, key, next.clone());
+    let selected = model.queue.selected.clone();
+    model.queue.retain(|held| held.key.session != session || held.is_over() || Some(&held.key) == selected.as_ref());
+    if let Some(key) =
+        selected.filter(|key| key.session == session && model.queue.call(key).is_some_and(|held| !held.is_over()))
+    {
+        select::end(model, &key, CallState::Gone);
+        select::move_on(model, &key, next);
     }
 }
 
@@ -106,7 +109,9 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
             let key = CallKey { session, ticket: settled.ticket.clone() };
             confirm(model, &key, &settled);
             count(model, &key, &settled);
-            let next = select::next_waiting(model, &key);
+            // Only from the selected call does the console go on.
+            let is_selected = model.queue.selected.as_ref() == Some(&key);
+            let next = if is_selected { select::next_waiting(model, &key) } else { None };
             select::end(model, &key, CallState::Settled(settled));
             select::move_on(model, &key, next);
         }
@@ -201,12 +206,12 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot, withheld: Withhe
         let first = !model.queue.calls.iter().any(|held| held.waits());
         // An identical card was read already, so this one has nothing new.
         let alike = |held: &&Held| held.class == class && held.waits();
-        let seen = model.queue.calls.iter().find(alike).map_or(Seen::default(), |held| held.seen);
+        let seen = model.queue.alike(likeness).find(alike).map_or(Seen::default(), |held| held.seen);
         let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
         let older = model.queue.picked == Picked::ByArrival
             && model.armed().is_err()
             && model.queue.selection().is_some_and(|first| snapshot.arrived < first.snapshot.arrived);
-        model.queue.calls.push(Held { key: key.clone(), snapshot, state, seen, class, likeness, server, desk });
+        model.queue.push(Held { key: key.clone(), snapshot, state, seen, class, likeness, server, desk });
         // Whichever wrapper answers first, the oldest call is selected until one is armed.
         if older {
             select::select(model, Some(key));
@@ -232,6 +237,7 @@ fn held(model: &mut Model, session: String, snapshot: Snapshot, withheld: Withhe
     let changed = snapshot.asked_again.clone();
     let (snapshot, state) = (Arc::new(snapshot), CallState::Waiting);
     *known = Held { key: key.clone(), snapshot, state, seen: Seen::default(), class, likeness, server, desk };
+    model.queue.note_alike(likeness, &key);
     model.queue.marked.remove(&key);
     if model.queue.selected.as_ref() != Some(&key) {
         return;
