@@ -134,8 +134,12 @@ fn with_the_desk_attached_a_call_waits_although_no_console_is_open() {
     let id = machine.write("milk");
     operator.say("ada", &operator.card("milk").approve("mara@example.com", &mara()));
     assert_eq!(machine.answer(id), "done");
+    let decided = crate::fake::until("its decision is recorded", || {
+        crate::fake::log::of_kind(machine.path(), "decision").into_iter().find(|one| one["ticket"].is_string())
+    });
     let mut log = Vec::new();
-    let words = ["mcp-approve", "--home", machine.path().to_str().unwrap(), "log"];
+    let ticket = decided["ticket"].as_str().unwrap();
+    let words = ["mcp-approve", "--home", machine.path().to_str().unwrap(), "log", "show", ticket];
     mcp_approve::cli::run(words.into_iter().map(Into::into), &mut log).expect("a log");
     let log = String::from_utf8(log).unwrap();
     assert!(log.contains("no console was open on its machine; the desk was connected"), "{log}");
