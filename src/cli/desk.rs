@@ -31,7 +31,7 @@ pub enum DeskCommand {
 certificate, as you do for others (`\\password NAME` in psql).
 
 Example:
-  mcp-approve desk init --url postgres://postgres@db.example.com/approvals --machine build7-mara --operator sam"
+  mcp-approve desk init --url postgres://postgres@db/approvals --operator sam"
     )]
     Init(InitOptions),
     /// Serves this machine to the desk: what waits here, and the log
