@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand, ValueHint};
 
 use crate::cli::error::{Error, Exit};
-use crate::cli::look::Here;
+use crate::cli::look::{Here, shown};
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{self, Group, NewRole};
 use crate::desk::log::Central;
@@ -17,6 +17,7 @@ use crate::desk::run::{self, Site, Turn};
 use crate::desk::witness;
 use crate::home::config;
 use crate::home::places::Places;
+use crate::interpose::notice::start_diagnostics;
 use crate::operator::sign;
 use crate::signing::standing::{ALL, REASON, StopWord};
 use crate::signing::witness::NAMESPACE;
@@ -228,11 +229,18 @@ fn witness(target: &Target, places: &Places, now: i64, out: &mut dyn Write) -> E
 
 fn serve(target: &Target, places: &Places, out: &mut dyn Write) -> Exit {
     let site = Site { places: places.clone(), log: config::audit_db(places)? };
+    let diagnostics = places.log_dir();
+    start_diagnostics(&diagnostics);
     let mut unheard = None;
     let mut tell = |turn: Turn| {
         let said = match turn {
-            Turn::Connected => writeln!(out, "connected as {}", visible(target.role())),
-            Turn::Broken(error) => writeln!(out, "{}; it is tried again", visible(&error.to_string())),
+            Turn::Connected => {
+                let (role, folder) = (visible(target.role()), shown(&diagnostics));
+                writeln!(out, "connected as {role}; what cannot be sent or kept is written to {folder}")
+            }
+            Turn::Broken(error) => {
+                writeln!(out, "{}; it is tried again: {}", visible(&error.to_string()), error.hint())
+            }
         };
         unheard = said.and_then(|()| out.flush()).err().or(unheard.take());
     };

@@ -35,7 +35,7 @@ pub enum Turn {
 /// Serves until the process ends.
 ///
 /// # Errors
-/// What trying again does not mend: a wrong URL, password file, certificate or schema.
+/// What trying again does not help: a wrong URL, password file, certificate or schema.
 pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
     let mut cards = Cards::new(&site)?;
     let mut shipping = Shipping::new(&site, target.role());

@@ -16,8 +16,6 @@ words! {
 /// One row of the table. All of it is foreign text.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The role that wrote it.
-    pub operator: String,
     pub evidence: Evidence,
     /// Of a team's set: its text.
     pub said: String,
@@ -89,13 +87,12 @@ impl Stops {
 
 /// The newest rows of a kind, the newest first.
 pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Row>, EngineError> {
-    const NEWEST: &str = "SELECT operator, statement, signature, said FROM mcp_approve.standing WHERE kind = $1 \
+    const NEWEST: &str = "SELECT statement, signature, said FROM mcp_approve.standing WHERE kind = $1 \
         ORDER BY place DESC LIMIT $2";
     let rows = engine.client.query(NEWEST, &[&kind.word(), &most]).await?;
     let row = |row: &tokio_postgres::Row| Row {
-        operator: row.get(0),
-        evidence: Evidence { statement: row.get(1), signature: row.get(2) },
-        said: row.get(3),
+        evidence: Evidence { statement: row.get(0), signature: row.get(1) },
+        said: row.get(2),
     };
     Ok(rows.iter().map(row).collect())
 }

@@ -9,7 +9,7 @@ use crate::signing::statement::Evidence;
 use crate::wire::Digest;
 
 /// In the column `session` of a [`Told::Gone`]: every wrapper of the machine. `desk run` says it first of all when it starts; what is there
-/// is told after it.
+/// is sent after it.
 pub const EVERY_SESSION: &str = "*";
 
 /// The longest `said` of a row of `told`, in bytes.
@@ -83,7 +83,5 @@ pub struct Word {
 pub struct Remote {
     pub session: String,
     pub word: Word,
-    /// The role that wrote it.
-    pub operator: String,
     pub signed: Evidence,
 }

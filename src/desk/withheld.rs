@@ -15,7 +15,7 @@ use crate::wire::Digest;
 /// The fields of all these that are digests, which look like secrets.
 const DIGESTS: [&str; 3] = ["definition", "digest", "statement"];
 
-/// How much of each text and list is told, the first that fits: all of it, then less and less.
+/// How much of each text and list is sent, the first that fits: all of it, then less and less.
 const ROOMS: [Option<Room>; 3] = [None, Some(Room { text: 1024, list: 40 }), Some(Room { text: 64, list: 4 })];
 
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ struct Room {
     list: usize,
 }
 
-/// What is told of one thing, and it as its row has it.
+/// What is said of one thing, and it as its row has it.
 pub struct Fit {
     pub told: Told,
     pub said: String,
@@ -208,7 +208,7 @@ impl Hider<'_> {
         }
     }
 
-    /// What was read of a text is told part by part, by places in the text: where that changes, they are no places any more.
+    /// What was read of a text is said part by part, by places in the text: where that changes, they are no places any more.
     fn readings(&mut self, readings: Vec<Reading>) -> Vec<Reading> {
         let told = self.all(readings.clone());
         let keeps = |(was, is): (Reading, Reading)| if was == is { is } else { Reading { parts: Vec::new(), ..is } };

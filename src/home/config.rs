@@ -219,7 +219,7 @@ pub fn desk(places: &Places) -> Result<DeskPlace, ConfigError> {
     Ok(load(places)?.desk)
 }
 
-/// Whose signed sets of a team are offered here, by the names that they sign as; nobody's without `[desk] team`.
+/// Whose signed sets of a team are offered here, by the names that they sign as; none without `[desk] team`.
 pub fn team(places: &Places) -> Result<Vec<String>, ConfigError> {
     Ok(load(places)?.team)
 }

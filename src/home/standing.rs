@@ -78,7 +78,7 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
     let lists = lists(places)?;
     let mut latest: BTreeMap<String, TeamOffer> = BTreeMap::new();
     for set in sets {
-        // One that nobody may have signed is none.
+        // One without a signature that counts is none.
         let Ok(signed) = SignedTeam::check(set.signed.clone(), &set.text, &lists.signers) else { continue };
         let TeamSet { signer, time, .. } = signed.statement();
         let is_later = latest.get(signer).is_none_or(|known| known.signed.statement().time < *time);

@@ -292,7 +292,7 @@ impl Consoles {
                 guest.unseen.retain(|unseen| unseen.ticket != settled.ticket);
             }
         }
-        // The desk is told of calls that wait, not of all that passes.
+        // The desk hears of calls that wait, not of all that passes.
         let is_for_all = matches!(message, FromWrapper::Settled(_) | FromWrapper::Status(_));
         let hears = |guest: &Guest| is_for_all || guest.kind == ConsoleKind::Local;
         let consoles: Vec<ConsoleId> = self.consoles.iter().filter(|(_, it)| hears(it)).map(|(id, _)| *id).collect();

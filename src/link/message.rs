@@ -106,7 +106,7 @@ pub enum ConsoleKind {
     /// One on this machine, of this user.
     #[default]
     Local,
-    /// The desk of many machines: of what it says only a signed verdict counts, and it is told what must be signed of every card.
+    /// The desk of many machines: of what it says only a signed verdict counts, and every card says to it what must be signed.
     Desk,
 }
 

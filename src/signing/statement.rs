@@ -98,7 +98,7 @@ pub struct Said {
     /// What is granted beyond this call; absent for this call alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grants: Option<String>,
-    /// Why it is denied, which the host is told: whoever carries the verdict must not change it. Absent where no reason is given.
+    /// Why it is denied, which the host learns: whoever carries the verdict must not change it. Absent where no reason is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Until when it is granted, in milliseconds since 1970, UTC.

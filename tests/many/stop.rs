@@ -216,7 +216,12 @@ fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
     let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
     row(&postgres, "alive", &signed(sign, &robot(), ALIVE));
     machine.start_run();
-    std::thread::sleep(Duration::from_secs(4));
+    let log = machine.path().join("state/log");
+    let said = || {
+        let files = fs::read_dir(&log).into_iter().flatten().flatten();
+        files.filter_map(|file| fs::read_to_string(file.path()).ok()).find(|text| text.contains("was not kept"))
+    };
+    until("why it is not kept is written down", said);
     assert!(!alive.exists());
     fs::remove_dir(&stops).expect("a folder");
     until("it is kept", || alive.exists().then_some(()));
@@ -336,7 +341,12 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     assert_eq!(run(&["freeze", "--lift"]), "There is nothing to lift: no stop for all machines is in force.\n");
     let began = Instant::now();
     let said = run(&["freeze", "--reason", "a leaked token"]);
-    assert!(said.ends_with("Frozen: all machines. Each call there is asked until you lift it.\n"), "{said}");
+    assert!(
+        said.ends_with(
+            "The stop is on the desk: all machines. Where it arrives each call is asked, until you lift it.\n"
+        ),
+        "{said}"
+    );
     frozen(&mut console, "a leaked token");
     println!("a stop was signed, written and seen within {:?}", began.elapsed());
     let said = run(&["freeze", "--status"]);

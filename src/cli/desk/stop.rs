@@ -122,7 +122,9 @@ pub(super) async fn freeze(
     let evidence = sign::standing(text(&stop), FREEZE, key).sign(places).map_err(no_signature)?;
     let there = write(&engine, StandingKind::Stop, &evidence, "").await?;
     match word {
-        StopWord::Freeze => writeln!(out, "Frozen: {scope}. Each call there is asked until you lift it.")?,
+        StopWord::Freeze => {
+            writeln!(out, "The stop is on the desk: {scope}. Where it arrives each call is asked, until you lift it.")?;
+        }
         StopWord::Lift => writeln!(out, "Lifted: {scope}.")?,
     }
     if word == StopWord::Lift && there.abs_diff(now) > CLOCK_SKEW.unsigned_abs() {
@@ -215,11 +217,12 @@ pub(super) async fn alive(
             Ok(()) => ("a sign of life is signed each minute".to_owned(), EACH),
             Err(error) => {
                 engine = None;
-                (error.to_string(), AGAIN)
+                let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+                (visible(&format!("{error}{hint}")), AGAIN)
             }
         };
         if said != last {
-            writeln!(out, "{}", visible(&said))?;
+            writeln!(out, "{said}")?;
             out.flush()?;
             last = said;
         }

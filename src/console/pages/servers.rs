@@ -136,7 +136,7 @@ fn state(model: &Model, line: &ServerLine) -> Row {
     let ago = |word: &str, at: i64| quiet(format!("{word} {} ago", time::span(model.now - at)));
     match line {
         ServerLine::Running(one) if model.around.away.contains(&one.wrapper.session) => warn("away"),
-        // What a desk has of the numbers is as old as the state that was told last.
+        // What a desk has of the numbers is as old as the state that was sent last.
         ServerLine::Running(one) if one.wrapper.at.is_some() => {
             match model.queue.waiting_of(&one.wrapper.session).len() {
                 0 => Row::default(),

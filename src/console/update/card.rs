@@ -40,7 +40,7 @@ const REFRESH: i64 = 2_000;
 /// The same, where it changes every time.
 const REFRESH_BUSY: i64 = 30_000;
 
-/// How often the other operators of a desk are told who looks at a call, in milliseconds.
+/// How often the other operators of a desk hear who looks at a call, in milliseconds.
 const SEEN: i64 = 60_000;
 
 /// Asks the wrapper to look again at what the call on screen would touch.

@@ -24,7 +24,7 @@ const SHARE: Load = Load { calls: 2_000, bytes: 32 << 20 };
 const CHUNK: i64 = 256;
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
-/// is told after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
+/// is sent after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
 const BEGINNING: &str = "\
     WITH said AS (
         SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
@@ -84,7 +84,7 @@ pub(super) struct Heard {
     /// The rows from there on that were read.
     seen: Vec<i64>,
     /// The wrappers that are here, by the console's name of their session.
-    wrappers: BTreeMap<String, Site>,
+    wrappers: BTreeMap<String, WrapperHere>,
     left_out: u64,
     /// How many calls of a machine, by its role, there was no room for.
     beyond: BTreeMap<String, u64>,
@@ -112,11 +112,11 @@ impl Add for Load {
 }
 
 /// A wrapper that is here.
-struct Site {
+struct WrapperHere {
     at: Arc<At>,
     calls: BTreeMap<String, Waits>,
     bytes: usize,
-    /// Since it was told again, or its machine's process began again: what was known before and was not told again since.
+    /// Since it was sent again, or its machine's process began again: what was known before and was not sent again since.
     doubt: Option<Doubt>,
 }
 
@@ -126,7 +126,7 @@ struct Waits {
     bytes: usize,
 }
 
-/// What ends at that moment unless it is told again.
+/// What ends at that moment unless it is sent again.
 struct Doubt {
     until: Instant,
     is_back: bool,
@@ -223,7 +223,7 @@ impl Heard {
         let is_plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let told: Told = serde_json::from_str(said).ok().filter(|told: &Told| told.ticket() == ticket)?;
         if session == EVERY_SESSION && told == Told::Gone {
-            let of_it = |site: &&mut Site| site.at.machine == machine;
+            let of_it = |site: &&mut WrapperHere| site.at.machine == machine;
             self.wrappers.values_mut().filter(of_it).for_each(|site| site.doubt(false));
             return Some(None);
         }
@@ -231,7 +231,7 @@ impl Heard {
         if let Told::Hello { wrapper, host, user } = told {
             let at = Arc::new(At { machine: machine.to_owned(), host, user });
             let wrapper = named(wrapper, session, &key, &at)?;
-            let site = self.wrappers.entry(key).or_insert_with(|| Site {
+            let site = self.wrappers.entry(key).or_insert_with(|| WrapperHere {
                 at: Arc::clone(&at),
                 calls: BTreeMap::new(),
                 bytes: 0,
@@ -337,7 +337,7 @@ impl Heard {
         }
         let looks = engine.client.query(LOOKS, &[]).await?;
         let looks = looks.iter().map(|row| (name(row.get(1), row.get(0)), row.get(2), row.get(3))).collect();
-        let is_away = |(_, site): &(&String, &Site)| !machines.contains(&site.at.machine);
+        let is_away = |(_, site): &(&String, &WrapperHere)| !machines.contains(&site.at.machine);
         let away = self.wrappers.iter().filter(is_away).map(|(key, _)| key.clone()).collect();
         Ok(Around { operators, away, looks, broken: None, left_out: self.left_out() })
     }
@@ -371,7 +371,7 @@ fn ended(ticket: String, who: &str) -> CallEnd {
     CallEnd { ticket, time: 0, verdict: None, by: By::Fault, who: who.to_owned() }
 }
 
-impl Site {
+impl WrapperHere {
     /// Forgets a call; whether it was known.
     fn end(&mut self, ticket: &str) -> bool {
         let known = self.calls.remove(ticket);

@@ -60,7 +60,7 @@ struct Session {
 struct Waiting {
     row: Row,
     secrets: Secrets,
-    /// The digests of the call's bytes as operators have them, each with its own: of a withheld card another is told.
+    /// The digests of the call's bytes as operators have them, each with its own: of a withheld card operators have another.
     digests: Vec<(Digest, Digest)>,
 }
 
@@ -187,7 +187,7 @@ impl Cards {
     /// Brings new verdicts to the wrappers.
     async fn bring(&mut self, engine: &Engine) -> Result<(), EngineError> {
         let live: Vec<String> = self.sessions.keys().cloned().collect();
-        for Remote { session, word, signed, .. } in self.verdicts.read(engine, &live).await? {
+        for Remote { session, word, signed } in self.verdicts.read(engine, &live).await? {
             let waiting = self.sessions.get(&session).and_then(|one| one.waiting.get(&word.ticket));
             let own = waiting.and_then(|one| one.digests.iter().find(|(told, _)| *told == word.digest));
             let message = FromConsole::Decide {
@@ -324,7 +324,7 @@ impl Cards {
     }
 
     fn push(&mut self, row: Row) {
-        // What is there is told whole once the desk is in reach.
+        // All that is there is sent again once the desk is in reach.
         if self.connection == Connection::Up || row.is_end() {
             self.unsaid.push_back(row);
         }
@@ -335,7 +335,7 @@ impl Cards {
 }
 
 impl Session {
-    /// When its state is told again, if it is another than operators know.
+    /// When its state is sent again, if it is another than operators know.
     fn due(&self, now: Instant) -> Option<Instant> {
         match (&self.status, &self.told) {
             (None, _) => None,

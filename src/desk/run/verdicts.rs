@@ -68,7 +68,7 @@ async fn page(
     seen: &BTreeMap<i64, u64>,
 ) -> Result<Vec<Row>, EngineError> {
     // A signature counts for ten minutes: nothing older is read for a wrapper that was there before us.
-    const SELECT: &str = "SELECT place, xid::text, session, ticket, operator, statement, signature, said \
+    const SELECT: &str = "SELECT place, xid::text, session, ticket, statement, signature, said \
         FROM mcp_approve.verdict WHERE machine = session_user AND session = ANY($1) AND xid >= $2::text::xid8 \
         AND NOT place = ANY($3) AND ($2 <> '0' OR time > now() - interval '15 minutes') ORDER BY place DESC LIMIT 64";
     let seen: Vec<i64> = seen.keys().copied().collect();
@@ -78,11 +78,11 @@ async fn page(
 /// A row as a verdict; `None` where it is none, which blocks nothing.
 fn remote(row: &Row) -> Option<Remote> {
     let text = |at| row.try_get::<_, String>(at).ok();
-    let (session, operator) = (text(2)?, text(4)?);
-    let signed = Evidence { statement: text(5)?, signature: text(6)? };
-    let word = serde_json::from_str(&text(7)?).ok().filter(|word: &Word| Some(&word.ticket) == text(3).as_ref())?;
+    let session = text(2)?;
+    let signed = Evidence { statement: text(4)?, signature: text(5)? };
+    let word = serde_json::from_str(&text(6)?).ok().filter(|word: &Word| Some(&word.ticket) == text(3).as_ref())?;
     let is_short = signed.statement.len() <= LONGEST && signed.signature.len() <= LONGEST;
-    is_short.then_some(Remote { session, word, operator, signed })
+    is_short.then_some(Remote { session, word, signed })
 }
 
 /// A transaction's number, as the engine writes it.
