@@ -13,17 +13,23 @@ pub struct Postgres {
     server: Option<Child>,
     /// Where it listens on this machine besides its socket.
     port: Option<u16>,
+    /// It waits for its disk, as one in use does.
+    is_durable: bool,
 }
 
 impl Postgres {
     /// Starts one, with the superuser `postgres`; `None`, with a word, where PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
+        Self::with(false)
+    }
+
+    pub fn with(is_durable: bool) -> Option<Self> {
         let Some(bin) = bin() else {
             println!("skipped: PostgreSQL is not installed (Debian: apt-get install postgresql)");
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pg").tempdir().expect("a folder");
-        let mut postgres = Self { folder, bin, server: None, port: None };
+        let mut postgres = Self { folder, bin, server: None, port: None, is_durable };
         let made = postgres
             .command("initdb")
             .args(["-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C", "-U", "postgres", "-D"])
@@ -62,7 +68,8 @@ impl Postgres {
             .command("postgres")
             .arg("-D")
             .arg(self.data())
-            .args(["-c", &socket, "-c", "fsync=off", "-c", "max_connections=400"])
+            .args(["-c", &socket, "-c", "max_connections=400"])
+            .args(if self.is_durable { &[][..] } else { &["-c", "fsync=off"] })
             .args(if self.port.is_none() { &["-c", "listen_addresses="][..] } else { &[] })
             .stdout(Stdio::null())
             .stderr(log)

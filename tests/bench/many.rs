@@ -1,11 +1,17 @@
-//! How long a verdict takes from the desk to its wrapper under load: `cargo bench --profile dist --bench many -- [MACHINES [SECONDS]]`. All on one
-//! machine: a PostgreSQL, a `desk run` for each machine (threads of this process, each with its own connection), ten wrappers each, 20,000
-//! cards that wait, and one operator who answers 20 a second. Needs PostgreSQL; takes up to 20,000 open files.
+//! What one desk carries, all on one machine: a PostgreSQL that waits for its disk, and a `desk run` for each machine (threads of this process, each
+//! with its own connection). Needs PostgreSQL; takes up to 20,000 open files.
+//!
+//! `cargo bench --profile dist --bench many -- [MACHINES [SECONDS]]`: how long a verdict takes from the desk to its wrapper with ten wrappers a
+//! machine, 20,000 cards that wait, and one operator who answers 20 a second.
+//!
+//! `… -- ship [MACHINES [RECORDS]]`: how many records arrive in a second, of logs with so many records each.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, clippy::panic, reason = "a bench prints")]
 
 #[path = "../desk/mod.rs"]
 mod desk;
+#[path = "entries.rs"]
+mod entries;
 #[allow(dead_code, reason = "tests use the rest of it")]
 #[path = "../postgres.rs"]
 mod postgres;
@@ -16,6 +22,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
+use mcp_approve::audit::redact::Redactor;
+use mcp_approve::audit::store::Store;
 use mcp_approve::cli;
 use mcp_approve::desk::engine::{Program, Target};
 use mcp_approve::desk::run::{self, Site, Turn};
@@ -46,22 +54,58 @@ struct Book {
 }
 
 fn main() {
-    let words: Vec<usize> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
-    let machines = words.first().copied().unwrap_or(300);
-    let seconds = words.get(1).copied().unwrap_or(60);
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let machines = numbers.first().copied().unwrap_or(300);
+    let second = numbers.get(1).copied();
+    let Some(postgres) = Postgres::with(true) else { return };
+    let roles = (0..machines).flat_map(|at| ["--machine".to_owned(), name(at)]);
+    let line = ["mcp-approve", "desk", "init", "--operator", "mara", "--url"].map(str::to_owned);
+    let line = line.into_iter().chain([postgres.url("postgres")]).chain(roles);
+    cli::run(line.map(Into::into), &mut Vec::new()).expect("a desk");
+    if words.iter().any(|word| word == "ship") {
+        ship(&postgres, machines, second.unwrap_or(1_000));
+    } else {
+        verdicts(&postgres, machines, second.unwrap_or(60));
+    }
+}
+
+fn ship(postgres: &Postgres, machines: usize, records: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let redactor = Redactor::new(&[7; 32]);
+    for at in 0..machines {
+        let mut store = Store::open(&places(folder.path(), at).audit_db(), [1; 16]).unwrap();
+        let numbers = 0..i64::try_from(records).unwrap() / 2;
+        let entries: Vec<_> = numbers.flat_map(|n| [(0, entries::decision(n)), (0, entries::outcome(n))]).collect();
+        for some in entries.chunks(1_000) {
+            store.append(some, &redactor).unwrap();
+        }
+        store.close();
+    }
+    let said = |sql: &str| postgres.rows("postgres", sql)[0].clone();
+    let began = Instant::now();
+    (0..4).for_each(|thread| serve(folder.path(), postgres, (thread..machines).step_by(4).collect()));
+    let wanted = machines * records;
+    while said("SELECT count(*) FROM mcp_approve.record").parse::<usize>().unwrap() < wanted {
+        assert!(began.elapsed() < Duration::from_secs(600), "they do not arrive");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    let took = began.elapsed().as_secs_f64();
+    OVER.store(true, Ordering::Relaxed);
+    let (disk, bytes) = (said("SHOW fsync"), said("SELECT avg(length(body))::int FROM mcp_approve.record"));
+    println!(
+        "{machines} machines, {wanted} records of {bytes} bytes, fsync {disk}: {took:.1} s, {:.0} a second",
+        wanted as f64 / took
+    );
+}
+
+fn verdicts(postgres: &Postgres, machines: usize, seconds: usize) {
     let each = CARDS.div_ceil(machines * WRAPPERS);
-    let Some(postgres) = Postgres::start() else { return };
-    let mut out = Vec::new();
-    let mut words: Vec<String> =
-        ["mcp-approve", "desk", "init", "--operator", "mara", "--url"].map(str::to_owned).into();
-    words.push(postgres.url("postgres"));
-    (0..machines).for_each(|at| words.extend(["--machine".to_owned(), name(at)]));
-    cli::run(words.into_iter().map(Into::into), &mut out).expect("a desk");
     let folder = tempfile::tempdir().unwrap();
     let book = Arc::new(Mutex::new(Book::default()));
     let began = Instant::now();
     wrappers(folder.path(), machines, each, &book);
-    (0..4).for_each(|thread| serve(folder.path(), &postgres, (thread..machines).step_by(4).collect()));
+    (0..4).for_each(|thread| serve(folder.path(), postgres, (thread..machines).step_by(4).collect()));
     let wanted = machines * WRAPPERS * each;
     loop {
         let there = postgres.rows("postgres", "SELECT count(*) FROM mcp_approve.told WHERE kind = 'held'");
@@ -77,7 +121,7 @@ fn main() {
         machines * WRAPPERS,
         began.elapsed().as_secs_f64()
     );
-    operate(&postgres, &book, machines, seconds, each);
+    operate(postgres, &book, machines, seconds, each);
     OVER.store(true, Ordering::Relaxed);
     let mut book = book.lock().unwrap();
     let (sent, came) = (book.sent.len(), book.took.len());

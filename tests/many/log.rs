@@ -560,24 +560,3 @@ fn g5_what_an_operator_signed_is_missed() {
         owner(&postgres, "UPDATE mcp_approve.witness SET note = (SELECT note FROM kept); DROP TABLE kept");
     }
 }
-
-/// `RECORDS=200000 cargo test --test whole many::log::load -- --ignored --nocapture`: how many records arrive in a second.
-#[test]
-#[ignore = "a measurement"]
-fn load_of_one_machine() {
-    let Some(postgres) = desk() else { return };
-    let records: i64 = std::env::var("RECORDS").ok().and_then(|text| text.parse().ok()).unwrap_or(50_000);
-    let mut ada = Machine::new("ada");
-    for from in (1..records).step_by(10_000) {
-        ada.calls(from..=from + 9_999);
-    }
-    let has = ada.has().len().to_string();
-    let begun = Instant::now();
-    ada.runs(&postgres);
-    while postgres.rows("eve", "SELECT coalesce(max(seq), 0) FROM mcp_approve.record") != [has.as_str()] {
-        thread::sleep(Duration::from_millis(100));
-    }
-    let took = begun.elapsed();
-    eprintln!("{has} records in {took:.1?}");
-    ada.stops();
-}
