@@ -16,7 +16,6 @@ pub mod shape;
 pub mod tags;
 pub mod taxonomy;
 pub mod voters;
-pub mod wildcards;
 pub mod words;
 
 // What most layers above use, under one name.

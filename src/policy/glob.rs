@@ -11,7 +11,7 @@ use memchr::memmem;
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 
-use crate::behavior::wildcards::{self, Sense, Wildcard, matches};
+use crate::wire::wildcards::{self, Sense, Wildcard, matches};
 
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -16,6 +16,7 @@ pub mod reply;
 pub mod stream;
 pub mod strict;
 pub mod task;
+pub mod wildcards;
 pub mod words;
 
 pub(crate) use strict::plain_run;

@@ -11,10 +11,10 @@ use std::sync::LazyLock;
 use percent_encoding::percent_decode_str;
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
-use unicode_normalization::{UnicodeNormalization, is_nfkc};
+use unicode_normalization::UnicodeNormalization;
 
-use crate::behavior::wildcards::{Wildcard, matches};
 use crate::behavior::words::among;
+use crate::wire::wildcards::{Wildcard, matches};
 
 /// How many bytes of one call's texts are read for more than their words. A bound, because letters beyond ASCII grow to as much as
 /// eighteen times their length when they are normalized.
@@ -67,16 +67,13 @@ struct SensitiveFile {
     places: Vec<PlaceRow>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct PlaceRow {
     names: String,
-    #[serde(default)]
     under: String,
-    #[serde(default)]
     whole: bool,
-    #[serde(default)]
     in_path: bool,
-    #[serde(default)]
     word: bool,
 }
 
@@ -204,8 +201,7 @@ impl List {
     }
 
     fn behind_detours(&self, text: &str) -> Option<String> {
-        let has_one = self.detour.is_match(text.as_bytes());
-        has_one.then(|| self.first(&straight(text)).map(str::to_owned))?
+        self.detour.is_match(text.as_bytes()).then(|| self.first(&straight(text)).map(str::to_owned))?
     }
 }
 
@@ -216,16 +212,11 @@ fn plainer(text: &str) -> Option<String> {
         Cow::Owned(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
         Cow::Borrowed(_) => None,
     };
-    folded(decoded.as_deref().unwrap_or(text)).or(decoded)
-}
-
-/// Letters as host names and some file systems fold them: `ｓｓｈ` to `ssh`, and the ideographic full stop to a dot.
-fn folded(text: &str) -> Option<String> {
-    let stop = |c: char| matches!(c, '。' | '｡');
-    if text.is_ascii() || (is_nfkc(text) && !text.contains(stop)) {
-        return None;
-    }
-    Some(text.chars().map(|c| if stop(c) { '.' } else { c }).nfkc().collect())
+    // Letters as host names and some file systems fold them: `ｓｓｈ` to `ssh`, and the ideographic full stop to a dot.
+    let text = decoded.as_deref().unwrap_or(text);
+    let folded = || text.nfkc().map(|c| if c == '。' { '.' } else { c }).collect();
+    let is_other = |folded: &String| folded != text;
+    (!text.is_ascii()).then(folded).filter(is_other).or(decoded)
 }
 
 /// The text without detours: `/etc//x/./../shadow` to `/etc/shadow`.
