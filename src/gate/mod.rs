@@ -44,6 +44,7 @@ use waiting::{Waiting, come_back, question};
 use crate::audit::record::{NamedText, TextKind};
 use crate::audit::{By, Kind, agreed};
 use crate::policy::Policy;
+use crate::signing::standing::LifeSign;
 use crate::signing::{CardTerms, verdict::Spent};
 use crate::wire::{Refusal, message};
 
@@ -129,7 +130,10 @@ impl Gate {
                 self.on_policy_changed(policy);
                 self.watch_stops(life);
             }
-            Event::Standing(standing) => self.on_standing(*standing),
+            Event::Standing(standing) => {
+                self.rules.stops.take(*standing, now);
+                self.watch_stops(self.rules.policy.life);
+            }
             Event::PolicyAccepted { file, digest, operator, signature } => {
                 self.on_policy_accepted((file, digest), &operator, signature);
             }
@@ -145,14 +149,8 @@ impl Gate {
             Event::Attached { who, attached } => self.on_consoles(Kind::Attach, &who, attached),
             Event::Detached { who, attached } => self.on_consoles(Kind::Detach, &who, attached),
             Event::Desks { who, desks } => self.on_desks(&who, desks),
-            Event::Intruded { what } => {
-                let entry = self.out.fault("turned away from the console's socket", None);
-                self.out.record(entry.with("reason", what));
-            }
-            Event::NoticeFailed { why } => {
-                let entry = self.out.fault("the program of [notify] failed", None);
-                self.out.record(entry.with("reason", why));
-            }
+            Event::Intruded { what } => self.on_fault("turned away from the console's socket", what),
+            Event::NoticeFailed { why } => self.on_fault("the program of [notify] failed", why),
             Event::GoOn => self.on_go_on(),
             Event::ServerInputClosed { how } => self.on_server_input_closed(how),
             Event::Closed { side: Side::Host, .. } => self.on_host_closed(),
@@ -235,7 +233,28 @@ impl Gate {
         entry.add("scope", self.config.scope.words());
         entry.add("above", Some(self.config.above.clone()).filter(|above| !above.is_empty()));
         self.out.record(entry);
-        self.begin_stop_records();
+        stop::begin_records(&mut self.rules.stops, &mut self.out);
+    }
+
+    /// Looks whether calls are frozen now; where that has changed, those that wait follow and are judged again.
+    fn watch_stops(&mut self, required: LifeSign) {
+        if !stop::has_changed(&mut self.rules, required, &mut self.out) {
+            return;
+        }
+        let is_frozen = self.rules.stops.frozen.is_some();
+        if !is_frozen {
+            // What passes now is not put before the operator again.
+            self.rejudge();
+        }
+        for number in self.calls.waiting::<Asking>() {
+            if let Some(held) = self.calls.held_mut::<Asking>(number) {
+                stop::follow(&self.rules.stops, held, &mut self.waiting, &self.host, &mut self.out);
+                self.show_again(number);
+            }
+        }
+        if is_frozen {
+            self.rejudge();
+        }
     }
 
     fn on_consoles(&mut self, kind: Kind, who: &str, attached: usize) {
@@ -247,6 +266,10 @@ impl Gate {
         let kind = if desks > self.out.desks { Kind::Attach } else { Kind::Detach };
         self.out.desks = desks;
         self.out.record(self.out.entry(kind).with("operator", who).with("desks", desks));
+    }
+
+    fn on_fault(&mut self, what: &'static str, reason: String) {
+        self.out.record(self.out.fault(what, None).with("reason", reason));
     }
 
     /// Has new and changed definitions remembered; a change is also recorded.
@@ -300,16 +323,10 @@ impl Gate {
     /// Denies calls that have waited too long for a look, for the approvers or for the pins.
     fn expire_looks(&mut self) {
         let is_ready = self.catalog.is_ready();
-        let waits = |stage: &Stage| match stage {
-            Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_) => true,
+        let waits = |stage: &Stage| {
             // Once the pins are read, our own question to the server has its own time limit.
-            Stage::Describing(_) => !is_ready,
-            Stage::Opening(_)
-            | Stage::Asking(_)
-            | Stage::Deciding(_)
-            | Stage::Withdrawn(_)
-            | Stage::Approved(_)
-            | Stage::Forwarding(_) => false,
+            matches!(stage, Stage::Looking(_) | Stage::Consulting(_) | Stage::Approving(_))
+                || !is_ready && matches!(stage, Stage::Describing(_))
         };
         for number in self.calls.numbers(waits) {
             let Some((held, stage)) = self.due::<Stage>(number) else { continue };

@@ -1,71 +1,55 @@
-//! A stop for all begins or ends: it is recorded, the time of the calls that wait stands still, and they are judged again. Judges none.
+//! A stop for all begins or ends: it is recorded, and the time of the calls that wait stands still. Judges none.
 
 use serde_json::json;
 
+use super::held::Held;
+use super::held::out::Out;
+use super::state::frozen::{Records, Stops};
+use super::state::{Host, Rules};
+use super::waiting::{Waiting, answer};
 use crate::audit::Kind;
-use crate::gate::Gate;
-use crate::gate::held::Asking;
-use crate::gate::state::frozen::Records;
-use crate::gate::waiting::answer;
-use crate::signing::standing::{FROZEN, LifeSign, Standing};
+use crate::signing::standing::{FROZEN, LifeSign};
 
-impl Gate {
-    pub(super) fn on_standing(&mut self, standing: Standing) {
-        self.rules.stops.take(standing, self.out.now);
-        self.watch_stops(self.rules.policy.life);
+/// Looks whether calls are frozen now; whether that has changed.
+pub fn has_changed(rules: &mut Rules, required: LifeSign, out: &mut Out) -> bool {
+    let stops = &mut rules.stops;
+    let frozen = stops.frozen_at(required, out.now);
+    let is_new = frozen != stops.frozen;
+    stops.frozen = frozen;
+    out.wake_by(stops.ends(required));
+    if is_new && stops.records == Records::Made {
+        record(stops, out);
     }
+    is_new
+}
 
-    /// Looks whether calls are frozen now, and has that followed if it has changed.
-    pub(super) fn watch_stops(&mut self, required: LifeSign) {
-        let frozen = self.rules.stops.frozen_at(required, self.out.now);
-        let is_new = frozen != self.rules.stops.frozen;
-        self.rules.stops.frozen = frozen;
-        self.out.wake_by(self.rules.stops.ends(required));
-        if !is_new {
-            return;
-        }
-        if self.rules.stops.records == Records::Made {
-            self.record_stop();
-        }
-        let is_frozen = self.rules.stops.frozen.is_some();
-        // What passes now is not put before the operator again.
-        if !is_frozen {
-            self.rejudge();
-        }
-        for number in self.calls.waiting::<Asking>() {
-            let Some(held) = self.calls.held_mut::<Asking>(number) else { continue };
-            if is_frozen {
-                answer::pause(&mut self.waiting, held, &self.host, &mut self.out);
-            } else {
-                answer::resume(&mut self.waiting, held, &self.host, &mut self.out);
+/// A call that waits does so for as long as its host, or has the operator's time again.
+pub fn follow(stops: &Stops, held: &mut Held, waiting: &mut Waiting, host: &Host, out: &mut Out) {
+    match stops.frozen {
+        Some(_) => answer::pause(waiting, held, host, out),
+        None => answer::resume(waiting, held, host, out),
+    }
+}
+
+/// The log begins: it says at once that calls are frozen.
+pub fn begin_records(stops: &mut Stops, out: &mut Out) {
+    stops.records = Records::Made;
+    if stops.frozen.is_some() {
+        record(stops, out);
+    }
+}
+
+fn record(stops: &Stops, out: &mut Out) {
+    let entry = out.entry(Kind::Policy);
+    let entry = match &stops.frozen {
+        None => entry.with("what", "calls are no longer frozen"),
+        Some(frozen) => {
+            let mut entry = entry.with("what", FROZEN).with("reason", frozen.says.as_str());
+            if let Some(signed) = &frozen.signed {
+                entry.uncut.add("signatures", json!([signed]));
             }
-            self.show_again(number);
+            entry
         }
-        if is_frozen {
-            self.rejudge();
-        }
-    }
-
-    /// The log begins: it says at once that calls are frozen.
-    pub(super) fn begin_stop_records(&mut self) {
-        self.rules.stops.records = Records::Made;
-        if self.rules.stops.frozen.is_some() {
-            self.record_stop();
-        }
-    }
-
-    fn record_stop(&mut self) {
-        let entry = self.out.entry(Kind::Policy);
-        let entry = match &self.rules.stops.frozen {
-            None => entry.with("what", "calls are no longer frozen"),
-            Some(frozen) => {
-                let mut entry = entry.with("what", FROZEN).with("reason", frozen.says.as_str());
-                if let Some(signed) = &frozen.signed {
-                    entry.uncut.add("signatures", json!([signed]));
-                }
-                entry
-            }
-        };
-        self.out.record(entry);
-    }
+    };
+    out.record(entry);
 }
