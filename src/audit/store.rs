@@ -29,7 +29,7 @@ use state::State;
 
 pub use super::place::StoreError;
 pub use journal::{Commit, Journal, JournalFile, Unsynced};
-pub use leftover::{Damage, Left};
+pub use leftover::{Damage, Left, fold_left};
 pub use reader::{Found, ReadOrder, Reader, Rows, Unlinked, Visit};
 
 /// How often the head is noted while records come without end.

@@ -86,15 +86,26 @@ pub(super) fn fold_before_reading(log: &Path) -> Vec<Left> {
     left
 }
 
+/// Folds what dead wrappers left, unless somebody writes to the log just now: it waits for no lock. Returns what could not be folded.
+pub fn fold_left(log: &Path) -> Result<Vec<Left>, StoreError> {
+    if journals(&folder_of(log))?.is_empty() {
+        return Ok(Vec::new());
+    }
+    Lock::of(log).try_hold()?.map_or_else(|| Ok(Vec::new()), |held| fold_under(log, &held))
+}
+
 fn fold_under_lock(log: &Path) -> Result<Vec<Left>, StoreError> {
+    place::prepare(log)?;
+    fold_under(log, &Lock::of(log).hold_within(PATIENCE)?)
+}
+
+fn fold_under(log: &Path, held: &Held) -> Result<Vec<Left>, StoreError> {
     place::survive_size_limit();
     place::prepare(log)?;
-    let lock = Lock::of(log);
-    let held = lock.hold_within(PATIENCE)?;
-    let (dead, mut left) = find(&folder_of(log), &held)?;
+    let (dead, mut left) = find(&folder_of(log), held)?;
     if !dead.is_empty() {
-        let mut state = State::open(log, &held)?;
-        left.extend(fold_all(&mut state, &held, dead)?);
+        let mut state = State::open(log, held)?;
+        left.extend(fold_all(&mut state, held, dead)?);
     }
     Ok(left)
 }

@@ -1,5 +1,5 @@
-//! Sends this machine's log to the desk: each record once or more, in order, from where the desk has it. It reads the log as it is and
-//! takes no lock. What fails here is tried again and holds up no card.
+//! Sends this machine's log to the desk: each record once or more, in order, from where the desk has it. What killed wrappers left is folded
+//! into the log first, whenever no one writes there: it waits for no lock. What fails here is tried again and holds up no card.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -12,6 +12,7 @@ use tokio_postgres::Statement;
 
 use super::part::{Served, Site};
 use crate::audit::chain::{GENESIS, Row};
+use crate::audit::store::fold_left;
 use crate::audit::{ReadOrder, Reader, StoreError};
 use crate::desk::columns::{Columns, Shape};
 use crate::desk::engine::{Engine, EngineError};
@@ -20,6 +21,8 @@ use crate::desk::engine::{Engine, EngineError};
 const EVERY: Duration = Duration::from_secs(1);
 /// How long we wait after a failure that is not the connection's.
 const AGAIN: Duration = Duration::from_secs(10);
+/// How often we look for journals of wrappers that were killed.
+const LEFT: Duration = Duration::from_secs(5);
 /// How often the end of the log is sent as well, while it grows.
 const HEADS: Duration = Duration::from_secs(600);
 /// How many records are sent at once, and how many bytes of bodies: another part's statement waits for no more than them.
@@ -42,6 +45,9 @@ const HEAD: &str = "INSERT INTO mcp_approve.head (seq, link) VALUES ($1, $2)";
 pub(super) struct Shipping {
     log: PathBuf,
     machine: String,
+    /// When journals were looked for last, and what could not be folded then: each is said once.
+    looked: Option<Instant>,
+    unfolded: Option<String>,
 }
 
 /// Why nothing is sent just now.
@@ -63,7 +69,7 @@ impl From<tokio_postgres::Error> for Stopped {
 
 impl Shipping {
     pub(super) fn new(site: &Site, machine: &str) -> Self {
-        Self { log: site.log.clone(), machine: machine.to_owned() }
+        Self { log: site.log.clone(), machine: machine.to_owned(), looked: None, unfolded: None }
     }
 
     pub(super) async fn serve(&mut self, engine: &Engine) -> Served {
@@ -78,13 +84,14 @@ impl Shipping {
         }
     }
 
-    async fn ship(&self, engine: &Engine) -> Result<std::convert::Infallible, Stopped> {
+    async fn ship(&mut self, engine: &Engine) -> Result<std::convert::Infallible, Stopped> {
         let insert = engine.client.prepare(INSERT).await?;
         let (mut sent, mut is_begun) = self.resume(engine).await?;
         let mut shapes = HashSet::new();
         // When the end of the log was sent last, and which it was.
         let mut head: Option<(Instant, Option<u64>)> = None;
         loop {
+            self.fold_left().await?;
             let (log, after) = (self.log.clone(), sent.clone());
             let read = task::spawn_blocking(move || read(&log, &after)).await??;
             let is_level = match read {
@@ -116,6 +123,24 @@ impl Shipping {
                 sleep(EVERY).await;
             }
         }
+    }
+
+    /// Folds what killed wrappers left. What cannot be folded holds up no record.
+    async fn fold_left(&mut self) -> Result<(), JoinError> {
+        if self.looked.is_some_and(|at| at.elapsed() < LEFT) {
+            return Ok(());
+        }
+        let log = self.log.clone();
+        let folded = task::spawn_blocking(move || fold_left(&log)).await?;
+        let unfolded = folded.map_or_else(
+            |error| Some(error.to_string()),
+            |left| Some(left).filter(|left| !left.is_empty()).map(|left| format!("{left:?}")),
+        );
+        if let Some(error) = unfolded.as_ref().filter(|_| unfolded != self.unfolded) {
+            tracing::warn!(%error, "entries of a killed wrapper are not sent: they are not in the log");
+        }
+        (self.looked, self.unfolded) = (Some(Instant::now()), unfolded);
+        Ok(())
     }
 
     /// The last record that the desk has of this very log; and whether it has any of this machine.
