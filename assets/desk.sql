@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.version (
     number integer PRIMARY KEY,
     made   timestamptz NOT NULL DEFAULT now()
 );
+-- The desk's own name, given by chance. What operators sign of all logs names it: it counts on no other desk, nor once this is changed.
+ALTER TABLE mcp_approve.version ADD COLUMN IF NOT EXISTS desk uuid NOT NULL DEFAULT gen_random_uuid();
 INSERT INTO mcp_approve.version (number) VALUES (1) ON CONFLICT DO NOTHING;
 
 -- What wrappers say to consoles: that one is there, a card (its arguments redacted), how its call ended, that one is gone. Readers go
@@ -89,7 +91,7 @@ CREATE TABLE IF NOT EXISTS mcp_approve.shape (
 );
 
 -- The logs of all machines, a row for each record, as its machine has it; a log that was forked has two rows of one `seq`, and both
--- stay. Partitioned by the month of the record's own time, so that old months can be dropped whole. `shape`, `session` and `ticket`
+-- stay. Partitioned by the month of the record's own time, so that old months can be dropped whole, once a witness has seen them. `shape`, `session` and `ticket`
 -- are the body's, in lower case and cut, to be searched by: the body is what counts.
 CREATE TABLE IF NOT EXISTS mcp_approve.record (
     place   bigint GENERATED ALWAYS AS IDENTITY,

@@ -10,3 +10,4 @@ mod log;
 mod roles;
 mod stop;
 mod withheld;
+mod witness;

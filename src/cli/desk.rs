@@ -14,9 +14,9 @@ use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{self, Group, NewRole};
 use crate::desk::log::Central;
 use crate::desk::run::{self, Site, Turn};
-use crate::desk::witness;
-use crate::home::config;
+use crate::desk::witness::{Done, Witnessing};
 use crate::home::places::Places;
+use crate::home::{config, signers};
 use crate::interpose::notice::start_diagnostics;
 use crate::operator::sign;
 use crate::signing::standing::{ALL, REASON, StopWord};
@@ -65,7 +65,8 @@ Example:
     Alive(AliveOptions),
     /// Signs the ends of all machines' logs, so that their loss shows: `log verify --desk` compares
     #[command(
-        after_help = "Do it once a day. It needs a key that your list of signers allows for witness@mcp-approve."
+        after_help = "An operator's console does it once a day, where the key asks for no touch. It needs a key that your list of signers allows for \
+witness@mcp-approve. What came since the last is verified first; a log that does not hold is left out and named."
     )]
     Witness(DeskUrl),
 }
@@ -218,13 +219,26 @@ fn init(target: &Target, options: &InitOptions, out: &mut dyn Write) -> Exit {
 fn witness(target: &Target, places: &Places, now: i64, out: &mut dyn Write) -> Exit {
     let failed = |why| Error::failed("nothing is signed", why, "`mcp-approve signers` says who may sign");
     let key = sign::keys(places, NAMESPACE, now).map_err(failed)?.remove(0);
+    let lists = signers::load(places)
+        .ok()
+        .flatten()
+        .ok_or("there is no list of signers")
+        .map_err(|why| failed(why.to_owned()))?;
     let desk = Central::open(target, Program::Command)?;
     places.create_state().map_err(|error| failed(error.to_string()))?;
     writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
     out.flush()?;
-    let machines = witness::sign(&desk, now, &key, &mut |text| text.sign(places)).map_err(failed)?;
-    writeln!(out, "The desk has the ends of {}, signed.", counted(machines as u64, "log"))?;
-    Ok(ExitCode::SUCCESS)
+    let witnessing = Witnessing { desk: &desk, target, places, signers: &lists.signers };
+    let done = witnessing.sign(now, &key, &mut |text| text.sign(places), &|| Ok(true)).map_err(failed)?;
+    let Done { logs, left_out } = done.unwrap_or_default();
+    writeln!(out, "The desk has the ends of {}, signed.", counted(logs as u64, "log"))?;
+    for one in &left_out {
+        writeln!(out, "LEFT OUT: {}.", visible(one))?;
+    }
+    if !left_out.is_empty() {
+        writeln!(out, "`mcp-approve log verify --desk` says more of them.")?;
+    }
+    Ok(if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn serve(target: &Target, places: &Places, out: &mut dyn Write) -> Exit {

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::keymap::Action;
 use super::model::{CallKey, Held, Model, Reach, Screen};
 use crate::text::row::{Row, Tone, danger, foreign, key, ours, strong, warn};
+use crate::text::time::of_day;
 use crate::wire::counted;
 
 /// How many names a sentence has.
@@ -46,7 +47,11 @@ pub fn instead(model: &Model) -> Option<Vec<Row>> {
         Screen::Servers => ("No wrapper is on this desk yet.", "Start this at each machine: mcp-approve desk run"),
     };
     let (words, command) = where_it_is.split_once("mcp-approve").unwrap_or((where_it_is, ""));
-    Some(vec![strong(what), ours(words).key(format!("mcp-approve{command}"))])
+    let signed = model.witness.signed.as_ref().filter(|_| model.screen == Screen::Activity).map(|(time, what)| {
+        ours(format!("{} This console signed the day's witness: ", of_day(*time, model.settings.offset)))
+            .and_foreign(Tone::Ours, what)
+    });
+    Some([strong(what), ours(words).key(format!("mcp-approve{command}"))].into_iter().chain(signed).collect())
 }
 
 /// What is said where no call waits.

@@ -114,6 +114,9 @@ impl Model {
                 rows.push(danger(" ▲ ").and_foreign(Tone::Danger, what).danger(then));
             }
         }
+        if let Some(wrong) = &self.witness.wrong {
+            rows.push(warn(" ▲ ").and_foreign(Tone::Warn, wrong));
+        }
         if let Some(trouble) = &self.trouble {
             rows.push(danger(" ▲ ").and_foreign(Tone::Danger, trouble));
         }

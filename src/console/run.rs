@@ -21,7 +21,7 @@ use source::Source;
 use terminal::{Focus, Input, Keyboard, Screen, message};
 
 use crate::desk::operator::Operator;
-use crate::desk::{self, engine::EngineError, engine::Program, engine::Target};
+use crate::desk::{self, daily, engine::EngineError, engine::Program, engine::Target};
 use crate::home::{config, places::Places, user};
 use crate::link::client::{ClientEvent, Clients, Me};
 use crate::link::{desktop::Desktop, folder::LinkError};
@@ -85,12 +85,14 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
     if let Some(multiplexer) = multiplexer() {
         post(ClientEvent::Trouble(format!("{multiplexer}: {OPEN_TO_OTHERS}")));
     }
-    let mut elsewhere: Option<Opener> = None;
+    let (mut elsewhere, mut witness): (Option<Opener>, _) = (None, None);
     let (source, page) = match begin {
         Begin::Desk(target) => {
             let place = target.clone();
             elsewhere = Some(Box::new(move || desk::log::open(&place, Program::Command)));
-            (Source::Desk(Operator::watch(*target, now, post)?), None)
+            let operator = Operator::watch((*target).clone(), now, post.clone())?;
+            witness = Some(daily::watch(*target, places.clone(), now, post));
+            (Source::Desk(operator), None)
         }
         own @ (Begin::Console | Begin::Page(_)) => {
             let me = Me {
@@ -120,7 +122,7 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         model.overlay = Some(Overlay::Review(Review::of(ReviewOf::Page(Box::new(OpenPage::of(page))), 0)));
     }
     let keyboard = Keyboard::start(heard_here, outside.now);
-    Loop {
+    let end = Loop {
         outside: &outside,
         sources,
         model,
@@ -136,7 +138,9 @@ fn begin(places: &Places, now: fn() -> i64, process: Process, begin: Begin) -> R
         focus: Focus::Unknown,
         is_page,
     }
-    .run()
+    .run();
+    drop(witness);
+    end
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -163,6 +163,12 @@ impl Target {
         self.config.get_user().unwrap_or_default()
     }
 
+    /// Where it is, whoever logs in: as we keep what we know of it.
+    pub fn place(&self) -> String {
+        let Self { config, .. } = self;
+        format!("{:?} {:?} {:?}", config.get_hosts(), config.get_ports(), config.get_dbname().or(config.get_user()))
+    }
+
     /// Connects, and checks the schema's version.
     pub async fn connect(&self, program: Program) -> Result<Engine, EngineError> {
         let engine = self.connect_to_any(program).await?;

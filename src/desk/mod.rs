@@ -2,6 +2,7 @@
 //! what comes from here, and none of this runs in a wrapper's process.
 
 pub mod columns;
+pub mod daily;
 pub mod engine;
 pub mod init;
 pub mod log;

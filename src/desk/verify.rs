@@ -1,5 +1,6 @@
 //! Recomputes the chain of every machine's log as the desk has it, and names what is wrong: records that are missing or changed, logs that
-//! were forked or went back, rows that would be found by other words than their own. It writes nothing.
+//! were forked or went back, rows that would be found by other words than their own. Old months may be dropped: what an operator had
+//! signed of them is named, and no fault. It writes nothing.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,12 +9,16 @@ use super::log::{Central, body};
 use crate::audit::StoreError;
 use crate::audit::chain::{Break, Head, Row, Verifier};
 use crate::audit::removed;
+use crate::text::time::date;
 use crate::wire::Digest;
 
 /// How many findings are named of one machine; the rest are counted.
 const NAMED: usize = 200;
 /// How many rows are read at once.
 const ROWS: i64 = 2000;
+/// How long after the months that are gone a witness may be signed that covers them, in milliseconds: their last records may arrive late,
+/// and what is witnessed later may be of a month that is here.
+const LATE: i64 = 7 * 86_400_000;
 
 /// What is wrong with a record, or from it on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -40,8 +45,8 @@ pub enum Fault {
     HeadGone { seq: i64, time: String },
     #[error("no end of its log was ever sent, or those that were are gone")]
     NoHead,
-    #[error("record {seq} is missing or another: {signer} saw it and signed it on {time}")]
-    Witnessed { seq: i64, signer: String, time: String },
+    #[error("record {seq} is missing or another: {signer} saw it and signed it on {} UTC", date(*.time, 0))]
+    Witnessed { seq: i64, signer: String, time: i64 },
 }
 
 impl Fault {
@@ -86,10 +91,21 @@ pub struct Expected {
     pub or: Fault,
 }
 
+/// Records at the beginning of a log that are gone with their months, and who had signed that they were there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dropped {
+    pub last: i64,
+    /// When the oldest month that is here begins, in milliseconds since 1970, UTC; `None` where no month is.
+    pub before: Option<i64>,
+    pub signer: String,
+    pub time: i64,
+}
+
 /// What was found of one machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfMachine {
     pub machine: String,
+    pub dropped: Option<Dropped>,
     pub records: u64,
     /// The last record, with the link that it carries.
     pub last: (i64, Option<Digest>),
@@ -117,15 +133,15 @@ pub fn verify(
 ) -> Result<Vec<OfMachine>, StoreError> {
     let rows = desk.query("SELECT shape, words FROM mcp_approve.shape", &[])?;
     let words: HashMap<Vec<u8>, String> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-    let (mut machines, mut read) = (desk.machines()?, 0);
+    let (mut machines, oldest, mut read) = (desk.machines()?, oldest_month(desk)?, 0);
     machines.extend(witnessed.keys().filter(|name| !machines.contains(name)).cloned().collect::<Vec<_>>());
     let mut found = Vec::new();
     for machine in machines {
         // What came after the heads were read is no part of what they name.
-        let mut checking = Checking { of: OfMachine { machine, ..OfMachine::default() }, ..Checking::new(&words) };
-        let mut expected = witnessed.remove(&checking.of.machine).unwrap_or_default();
-        expected.extend(heads(desk, &mut checking.of)?);
-        checking.expected = expected;
+        let expected = witnessed.remove(&machine).unwrap_or_default();
+        let mut checking = Checking { oldest, ..Checking::after(Head::EMPTY, machine, Some(&words)) };
+        expected.into_iter().for_each(|one| checking.expect(one));
+        heads(desk, &mut checking, 0)?;
         checking.rows(desk, &mut |_| {
             read += 1;
             if read % 4096 == 0 {
@@ -137,32 +153,86 @@ pub fn verify(
     Ok(found)
 }
 
-/// What a machine sent as the end of its log, which must be there; names where it went back.
-fn heads(desk: &Central, of: &mut OfMachine) -> Result<Vec<Expected>, StoreError> {
+/// Verifies what came after a record that was verified before; the head, or the first thing that is wrong.
+pub fn since(desk: &Central, machine: &str, begin: &Witnessed) -> Result<Result<Head, Fault>, StoreError> {
+    const THERE: &str = "SELECT link FROM mcp_approve.record WHERE machine = $1 AND seq = $2";
+    let Witnessed { head, signer, time } = begin;
+    let mut checking = Checking::after(*head, machine.to_owned(), None);
+    let links = desk.query(THERE, &[&machine, &checking.seq])?;
+    if links.iter().any(|row| row.get::<_, &[u8]>(0) != head.link.as_bytes()) {
+        return Ok(Err(Fault::Forked { seq: checking.seq }));
+    }
+    let after = checking.seq;
+    heads(desk, &mut checking, if after == 0 { 0 } else { after + 1 })?;
+    checking.rows(desk, &mut |_| {})?;
+    let (is_there, last) = (!links.is_empty() || head.seq == 0 || checking.of.records > 0, checking.of.last);
+    let found = checking.done();
+    let gone = || Fault::Witnessed { seq: after, signer: signer.clone(), time: *time };
+    Ok(match (found.wrong.into_iter().next(), last) {
+        (Some(fault), _) => Err(fault),
+        (None, (_, None)) if is_there || is_dropped(desk, machine, *time)? => Ok(*head),
+        (None, (seq, Some(link))) => Ok(Head { seq: u64::try_from(seq).unwrap_or(0), link }),
+        (None, (_, None)) => Err(gone()),
+    })
+}
+
+/// A record that somebody signed, and when, in milliseconds since 1970, UTC.
+#[derive(Clone, Debug)]
+pub struct Witnessed {
+    pub head: Head,
+    pub signer: String,
+    pub time: i64,
+}
+
+/// Whether all of a machine's records are gone with months that a witness of this time covers.
+fn is_dropped(desk: &Central, machine: &str, time: i64) -> Result<bool, StoreError> {
+    let any = desk.query("SELECT FROM mcp_approve.record WHERE machine = $1 LIMIT 1", &[&machine])?;
+    Ok(any.is_empty() && covers(time, oldest_month(desk)?))
+}
+
+fn covers(time: i64, oldest: Option<i64>) -> bool {
+    oldest.is_none_or(|oldest| time < oldest.saturating_add(LATE))
+}
+
+/// When the oldest month begins that the desk has a table for, in milliseconds since 1970, UTC.
+fn oldest_month(desk: &Central) -> Result<Option<i64>, StoreError> {
+    const OLDEST: &str = "SELECT (extract(epoch FROM min(
+            (regexp_match(pg_get_expr(relpartbound, oid), '^FOR VALUES FROM \\(''([^'']+)''\\)'))[1]::timestamptz)) * 1000)::bigint
+        FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'mcp_approve.record'::regclass";
+    Ok(desk.query(OLDEST, &[])?.first().and_then(|row| row.get(0)))
+}
+
+/// What a machine sent as the end of its log from a record on, which must be there; names where it went back.
+fn heads(desk: &Central, checking: &mut Checking<'_>, from: i64) -> Result<(), StoreError> {
     const HEADS: &str = "SELECT seq, link, to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')
-        FROM mcp_approve.head WHERE machine = $1 ORDER BY place";
-    let (mut expected, mut last, mut any) = (Vec::new(), 0, false);
-    for row in desk.query(HEADS, &[&of.machine])? {
+        FROM mcp_approve.head WHERE machine = $1 AND seq >= $2 ORDER BY place";
+    let (mut last, mut any) = (0, from > 0);
+    for row in desk.query(HEADS, &[&checking.of.machine, &from])? {
         let (seq, link, time): (i64, Vec<u8>, String) = (row.get(0), row.get(1), row.get(2));
         if seq < last {
-            of.add(Fault::WentBack { from: last, seq, time: time.clone() });
+            checking.of.add(Fault::WentBack { from: last, seq, time: time.clone() });
         }
         (last, any) = (seq, true);
         if seq > 0 {
-            expected.push(Expected { seq, link, or: Fault::HeadGone { seq, time } });
+            checking.expect(Expected { seq, link, or: Fault::HeadGone { seq, time } });
         }
     }
     if !any {
-        of.add(Fault::NoHead);
+        checking.of.add(Fault::NoHead);
     }
-    Ok(expected)
+    Ok(())
 }
 
 /// What is known while the records of one machine come, by their numbers.
 struct Checking<'w> {
     of: OfMachine,
-    words: &'w HashMap<Vec<u8>, String>,
-    expected: Vec<Expected>,
+    /// What records are searched by; `None` where that is not compared.
+    words: Option<&'w HashMap<Vec<u8>, String>>,
+    /// Records that must be there, by their numbers.
+    expected: BTreeMap<i64, Vec<Expected>>,
+    /// What was signed of records that are there, or of the last one that is not.
+    seen: Vec<(i64, String, i64)>,
+    oldest: Option<i64>,
     /// The links that the next record can follow; none where that is not known.
     ends: Vec<Head>,
     /// The links of the records of the last number, and the number; the largest place among them, where it is one alone.
@@ -184,17 +254,34 @@ struct First {
 }
 
 impl<'w> Checking<'w> {
-    fn new(words: &'w HashMap<Vec<u8>, String>) -> Self {
+    fn after(begin: Head, machine: String, words: Option<&'w HashMap<Vec<u8>, String>>) -> Self {
+        let seq = i64::try_from(begin.seq).unwrap_or(i64::MAX);
         Self {
-            of: OfMachine::default(),
+            of: OfMachine { machine, ..OfMachine::default() },
             words,
-            expected: Vec::new(),
-            ends: vec![Head::EMPTY],
+            expected: BTreeMap::new(),
+            seen: Vec::new(),
+            oldest: None,
+            ends: vec![begin],
             same: Vec::new(),
-            seq: 0,
+            seq,
             place: None,
             first: None,
             removed: Vec::new(),
+        }
+    }
+
+    fn expect(&mut self, one: Expected) {
+        self.expected.entry(one.seq).or_default().push(one);
+    }
+
+    /// A record that was expected is there.
+    fn see(&mut self, seq: i64, link: &[u8]) {
+        let Some(expected) = self.expected.get_mut(&seq) else { return };
+        for one in expected.extract_if(.., |one| one.link == link) {
+            if let Fault::Witnessed { signer, time, .. } = one.or {
+                self.seen.push((seq, signer, time));
+            }
         }
     }
 
@@ -203,7 +290,7 @@ impl<'w> Checking<'w> {
                 (extract(epoch FROM time) * 1000)::bigint, shape, session, ticket
             FROM mcp_approve.record
             WHERE machine = $1 AND seq >= $2 AND (seq, place) > ($2, $3) ORDER BY seq, place LIMIT $4";
-        let (mut seq, mut place) = (i64::MIN, i64::MIN);
+        let (mut seq, mut place) = if self.seq == 0 { (i64::MIN, i64::MIN) } else { (self.seq, i64::MAX) };
         loop {
             let rows = desk.query(NEXT, &[&self.of.machine, &seq, &place, &ROWS])?;
             for row in &rows {
@@ -221,7 +308,7 @@ impl<'w> Checking<'w> {
         let row = Row { seq: found.get(2), writer: found.get(3), body: body(found), link: found.get(6), origin: None };
         let place = found.get(0);
         self.of.records += 1;
-        self.expected.retain(|one| one.seq != row.seq || one.link != row.link);
+        self.see(row.seq, row.link);
         if row.seq != self.seq || self.of.records == 1 {
             self.next(&row, place);
         }
@@ -268,9 +355,9 @@ impl<'w> Checking<'w> {
         let expected = self.seq.saturating_add(1);
         if row.seq > expected {
             self.ends.clear();
-            match self.of.records {
-                // Records that were removed on the machine before they could be sent.
-                1 => {
+            match self.seq {
+                // Records that were removed on the machine before they could be sent, or here with their month.
+                0 if self.of.records == 1 => {
                     let [writer, body, link] = [row.writer, row.body, row.link].map(<[u8]>::to_vec);
                     self.first = Some(First { seq: row.seq, writer, body, link });
                 }
@@ -284,13 +371,14 @@ impl<'w> Checking<'w> {
 
     /// Compares what a row is searched by with its body.
     fn columns(&mut self, found: &tokio_postgres::Row, row: &Row<'_>) {
+        let Some(words) = self.words else { return };
         let Columns { time, shape, session, ticket } = Columns::of(row.body);
         let named: Option<Vec<u8>> = found.get(8);
         let is_raw = found.get::<_, Option<&[u8]>>(5).is_some();
         let is_text = std::str::from_utf8(row.body).is_ok_and(|text| !text.contains('\0'));
         let same_shape = match (&shape, &named) {
             (None, None) => true,
-            (Some(shape), Some(name)) => shape.name == *name && self.words.get(name) == Some(&shape.words),
+            (Some(shape), Some(name)) => shape.name == *name && words.get(name) == Some(&shape.words),
             _ => false,
         };
         let same = found.get::<_, i64>(7) == time
@@ -307,12 +395,37 @@ impl<'w> Checking<'w> {
         if let Some(First { seq, writer, body, link }) = self.first.take() {
             let row = Row { seq, writer: &writer, body: &body, link: &link, origin: None };
             if !self.removed.iter().any(|end| Verifier::after(*end).take(&row).is_ok()) {
-                self.of.add(Fault::Missing { first: 1, last: seq - 1 });
+                self.dropped(seq - 1, &|end| Verifier::after(end).take(&row).is_ok());
+                if self.of.dropped.is_none() {
+                    self.of.add(Fault::Missing { first: 1, last: seq - 1 });
+                }
             }
+        } else if let (0, Some((last, expected))) = (self.of.records, self.expected.last_key_value()) {
+            let (last, links) = (*last, expected.iter().map(|one| one.link.clone()).collect::<Vec<_>>());
+            self.dropped(last, &|end| links.iter().all(|link| link == end.link.as_bytes()));
         }
-        for Expected { or, .. } in std::mem::take(&mut self.expected) {
+        for Expected { or, .. } in std::mem::take(&mut self.expected).into_values().flatten() {
             self.of.add(or);
         }
         self.of
+    }
+
+    /// Takes the records up to this one for dropped, if an operator had signed that they were there, and their months are gone. `fits` says
+    /// whether what is left follows from the last of them.
+    fn dropped(&mut self, last: i64, fits: &dyn Fn(Head) -> bool) {
+        for one in self.expected.get(&last).into_iter().flatten() {
+            let (Fault::Witnessed { signer, time, .. }, Ok(link)) = (&one.or, <[u8; 32]>::try_from(&*one.link)) else {
+                continue;
+            };
+            if fits(Head { seq: u64::try_from(last).unwrap_or(0), link: Digest::from_bytes(link) }) {
+                self.seen.push((last, signer.clone(), *time));
+            }
+        }
+        // The first witness of it: it is the nearest to when they were sent.
+        let first = self.seen.iter().filter(|(seq, ..)| *seq >= last).min_by_key(|(.., time)| *time);
+        if let Some((_, signer, time)) = first.filter(|(.., time)| covers(*time, self.oldest)) {
+            self.of.dropped = Some(Dropped { last, before: self.oldest, signer: signer.clone(), time: *time });
+            self.expected.retain(|seq, _| *seq > last);
+        }
     }
 }

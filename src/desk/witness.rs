@@ -1,91 +1,190 @@
-//! The ends of all machines' logs, signed by an operator and kept on the desk: what they name was there, and its loss shows.
+//! The ends of all machines' logs, signed by an operator and kept on the desk: what they name was there, and its loss shows. Nothing is
+//! signed that does not follow from what was signed before. Whoever signs keeps the text as well: its loss on the desk shows, too.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use super::engine::Target;
 use super::log::Central;
-use super::verify::{Expected, Fault};
+use super::verify::{self, Expected, Fault, Witnessed};
 use crate::audit::StoreError;
+use crate::audit::chain::Head;
+use crate::home::places::Places;
+use crate::home::witnessed;
 use crate::operator::sign::{OwnKey, ToSign, standing};
 use crate::signing::signers::Signers;
-use crate::signing::statement::{Evidence, Refused};
+use crate::signing::statement::Evidence;
+use crate::signing::verdict::CLOCK_SKEW;
 use crate::signing::witness::{MOST, MachineHead, NAMESPACE, Witness};
-use crate::text::time;
 use crate::wire::Digest;
 
-/// The texts to be signed now: one, where there are not very many machines.
-pub fn to_sign(desk: &Central, time: i64, key: &OwnKey) -> Result<Vec<ToSign>, StoreError> {
-    let heads = heads(desk)?;
-    let text = |heads: &[MachineHead]| Witness { signer: key.signer.clone(), time, heads: heads.to_vec() }.text();
-    Ok(heads.chunks(MOST).map(|heads| standing(text(heads), NAMESPACE, key.clone())).collect())
+/// How many notes are read at once, the newest first.
+const NOTES: i64 = 16;
+
+/// A desk, as its logs are witnessed.
+#[derive(Debug)]
+pub struct Witnessing<'d> {
+    pub desk: &'d Central,
+    pub target: &'d Target,
+    pub places: &'d Places,
+    pub signers: &'d Signers,
 }
 
-/// Keeps on the desk what was signed.
-pub fn keep(desk: &Central, signed: &Evidence, key: &OwnKey) -> Result<(), StoreError> {
-    let note = Witness::note(signed, &key.signer, &key.key);
-    desk.query("INSERT INTO mcp_approve.witness (note) VALUES ($1)", &[&note]).map(drop)
-}
-
-/// Signs at the terminal, and keeps it; returns how many machines there are. `sign` has `ssh-keygen` sign.
-///
-/// # Errors
-/// Why nothing was signed, or not kept.
-pub fn sign(
-    desk: &Central,
-    time: i64,
-    key: &OwnKey,
-    sign: &mut dyn FnMut(&ToSign) -> Result<Evidence, String>,
-) -> Result<usize, String> {
-    let said = |error: StoreError| format!("{error}; {}", error.hint());
-    for text in to_sign(desk, time, key).map_err(said)? {
-        keep(desk, &sign(&text)?, key).map_err(said)?;
-    }
-    Ok(heads(desk).map_err(said)?.len())
-}
-
-/// The last record of each machine, as the desk has it.
-fn heads(desk: &Central) -> Result<Vec<MachineHead>, StoreError> {
-    const LAST: &str =
-        "SELECT seq, link FROM mcp_approve.record WHERE machine = $1 ORDER BY seq DESC, place DESC LIMIT 1";
-    let mut heads = Vec::new();
-    for machine in desk.machines()? {
-        let rows = desk.query(LAST, &[&machine])?;
-        let link =
-            |row: &tokio_postgres::Row| <[u8; 32]>::try_from(row.get::<_, &[u8]>(1)).ok().map(Digest::from_bytes);
-        if let Some((seq, link)) = rows.first().and_then(|row| Some((row.get(0), link(row)?))) {
-            heads.push(MachineHead { machine, seq, link });
-        }
-    }
-    Ok(heads)
-}
-
-/// What was signed, and what is kept without a signature that counts here.
+/// What was signed, and what is kept without counting here.
 #[derive(Debug, Default)]
 pub struct Witnesses {
     pub good: u64,
     /// The records that were seen, by machine.
     pub seen: BTreeMap<String, Vec<Expected>>,
-    /// The places of those that do not count, and why.
-    pub bad: Vec<(i64, Refused)>,
+    /// Those that do not count, by their places on the desk, or `None` for a text kept on this machine; and why.
+    pub bad: Vec<(Option<i64>, String)>,
 }
 
-/// Reads what was signed; each counts by this list of signers.
-pub fn read(desk: &Central, signers: &Signers) -> Result<Witnesses, StoreError> {
-    let mut found = Witnesses::default();
-    for row in desk.query("SELECT place, note FROM mcp_approve.witness ORDER BY place", &[])? {
-        let signed = match Witness::check(row.get(1), signers) {
-            Ok(signed) => signed,
-            Err(why) => {
-                found.bad.push((row.get(0), why));
-                continue;
+/// What became of a witness.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// How many logs it has the ends of.
+    pub logs: usize,
+    /// The machines whose logs are not in it, each with what is wrong.
+    pub left_out: Vec<String>,
+}
+
+impl Witnessing<'_> {
+    /// Reads what was signed; each counts by this list of signers.
+    pub fn read(&self) -> Result<Witnesses, StoreError> {
+        let (mut found, id) = (Witnesses::default(), id(self.desk)?);
+        let mut kept = witnessed::read(self.places, &self.target.place());
+        for row in self.desk.query("SELECT place, note FROM mcp_approve.witness ORDER BY place", &[])? {
+            let note: &str = row.get(1);
+            kept.retain(|one| one != note);
+            match check(note, &id, self.signers) {
+                Ok(witness) => found.take(witness),
+                Err(why) => found.bad.push((Some(row.get(0)), why)),
             }
-        };
-        found.good += 1;
-        let Witness { signer, time, heads } = signed.statement();
-        for MachineHead { machine, seq, link } in heads {
-            let or = Fault::Witnessed { seq: *seq, signer: signer.clone(), time: time::date(*time, 0) };
-            let expected = Expected { seq: *seq, link: link.as_bytes().to_vec(), or };
-            found.seen.entry(machine.clone()).or_default().push(expected);
+        }
+        for note in kept {
+            let why = check(&note, &id, self.signers).map(|witness| {
+                found.take(witness);
+                "the desk does not have it any more".to_owned()
+            });
+            found.bad.push((None, why.unwrap_or_else(|why| why)));
+        }
+        Ok(found)
+    }
+
+    /// When the latest text that counts was signed, in milliseconds since 1970, UTC.
+    pub fn latest(&self, now: i64) -> Result<Option<i64>, StoreError> {
+        const NEWEST: &str =
+            "SELECT place, note FROM mcp_approve.witness WHERE place < $1 ORDER BY place DESC LIMIT $2";
+        let (id, mut below) = (id(self.desk)?, i64::MAX);
+        loop {
+            let rows = self.desk.query(NEWEST, &[&below, &NOTES])?;
+            let Some(last) = rows.last() else { return Ok(None) };
+            below = last.get(0);
+            let times = rows.iter().filter_map(|row| Some(check(row.get(1), &id, self.signers).ok()?.time));
+            if let Some(time) = times.filter(|time| *time <= now.saturating_add(CLOCK_SKEW)).max() {
+                return Ok(Some(time));
+            }
         }
     }
-    Ok(found)
+
+    /// Signs the end of each log that follows from what was signed before, and keeps it. `may` is asked at the last moment whether to.
+    ///
+    /// # Errors
+    /// Why nothing was signed, or not kept.
+    pub fn sign(
+        &self,
+        time: i64,
+        key: &OwnKey,
+        sign: &mut dyn FnMut(&ToSign) -> Result<Evidence, String>,
+        may: &dyn Fn() -> Result<bool, StoreError>,
+    ) -> Result<Option<Done>, String> {
+        let said = |error: StoreError| format!("{error}; {}", error.hint());
+        let id = id(self.desk).map_err(said)?;
+        let (heads, left_out) = self.heads().map_err(said)??;
+        if heads.is_empty() {
+            let why = left_out.first().map_or_else(|| "no machine has sent anything yet".to_owned(), Clone::clone);
+            return Err(format!("there is nothing to sign: {why}"));
+        }
+        let mut notes = Vec::new();
+        for heads in heads.chunks(MOST) {
+            let witness = Witness { desk: id.clone(), signer: key.signer.clone(), time, heads: heads.to_vec() };
+            let signed = sign(&standing(witness.text(), NAMESPACE, key.clone()))?;
+            notes.push(Witness::note(&signed, &key.signer, &key.key));
+        }
+        if !may().map_err(said)? {
+            return Ok(None);
+        }
+        for note in &notes {
+            self.desk.query("INSERT INTO mcp_approve.witness (note) VALUES ($1)", &[note]).map_err(said)?;
+        }
+        let kept = witnessed::write(self.places, &self.target.place(), notes);
+        kept.map_err(|error| format!("it is signed and on the desk, and no copy is kept here: {error}"))?;
+        Ok(Some(Done { logs: heads.len(), left_out }))
+    }
+
+    /// The end of each log that follows from what was signed before; and whose does not, with the reason. Refused, if what was signed here
+    /// does not count any more.
+    #[expect(clippy::type_complexity, reason = "the ends, and what is left out")]
+    fn heads(&self) -> Result<Result<(Vec<MachineHead>, Vec<String>), String>, StoreError> {
+        let Witnesses { mut seen, bad, .. } = self.read()?;
+        if let Some((_, why)) = bad.iter().find(|(place, _)| place.is_none()) {
+            let file = witnessed::file(self.places);
+            return Ok(Err(format!(
+                "what was signed here last does not count on this desk: {why}; `mcp-approve log verify --desk` says what is missing. If the \
+                 desk was set up from the beginning again, remove {}",
+                file.display()
+            )));
+        }
+        let (mut heads, mut left_out) = (Vec::new(), Vec::new());
+        let mut machines = self.desk.machines()?;
+        machines.extend(seen.keys().filter(|name| !machines.contains(name)).cloned().collect::<Vec<_>>());
+        for machine in machines {
+            let last = seen.remove(&machine).and_then(last);
+            let begin = last.unwrap_or_else(|| Witnessed { head: Head::EMPTY, signer: String::new(), time: 0 });
+            match verify::since(self.desk, &machine, &begin)? {
+                Ok(Head { seq: 0, .. }) => {}
+                Ok(Head { seq, link }) => {
+                    heads.push(MachineHead { machine, seq: i64::try_from(seq).unwrap_or(i64::MAX), link })
+                }
+                Err(fault) => left_out.push(format!("{machine}: {fault}")),
+            }
+        }
+        Ok(Ok((heads, left_out)))
+    }
+}
+
+/// The last record of a log that an operator signed, by the first text that names it.
+fn last(seen: Vec<Expected>) -> Option<Witnessed> {
+    let of = |Expected { seq, link, or }: Expected| {
+        let Fault::Witnessed { signer, time, .. } = or else { return None };
+        let link = Digest::from_bytes(<[u8; 32]>::try_from(link).ok()?);
+        Some(Witnessed { head: Head { seq: u64::try_from(seq).ok()?, link }, signer, time })
+    };
+    seen.into_iter().filter_map(of).max_by_key(|one| (one.head.seq, Reverse(one.time)))
+}
+
+/// The desk's own name.
+fn id(desk: &Central) -> Result<String, StoreError> {
+    let rows = desk.query("SELECT desk::text FROM mcp_approve.version ORDER BY number DESC LIMIT 1", &[])?;
+    Ok(rows.first().map_or_else(String::new, |row| row.get(0)))
+}
+
+/// Checks a text: it is of this desk, and signed by a key that may.
+fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, String> {
+    let signed = Witness::check(note, signers).map_err(|why| why.to_string())?;
+    match signed.statement() {
+        witness if witness.desk == desk => Ok(witness.clone()),
+        _ => Err("it is of another desk, or this one was given another name".to_owned()),
+    }
+}
+
+impl Witnesses {
+    fn take(&mut self, Witness { signer, time, heads, .. }: Witness) {
+        self.good += 1;
+        for MachineHead { machine, seq, link } in heads {
+            let or = Fault::Witnessed { seq, signer: signer.clone(), time };
+            self.seen.entry(machine).or_default().push(Expected { seq, link: link.as_bytes().to_vec(), or });
+        }
+    }
 }

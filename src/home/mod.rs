@@ -13,3 +13,4 @@ pub mod replace;
 pub mod signers;
 pub mod standing;
 pub mod user;
+pub mod witnessed;

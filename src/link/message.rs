@@ -231,6 +231,17 @@ pub enum ClientEvent {
     Withheld { session: String, call: Box<Snapshot> },
     /// On a desk: who and what is there, whenever that has changed.
     Around(Around),
+    /// On a desk: what became of the day's witness, whenever that has changed.
+    Witness(WitnessNews),
+}
+
+/// What a console on a desk has done about a witness of all logs, or what its operator is to do. Foreign text but for the time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WitnessNews {
+    /// What was signed here last, and when, in milliseconds since 1970, UTC.
+    pub signed: Option<(i64, String)>,
+    /// What is wrong, and what to do.
+    pub wrong: Option<String>,
 }
 
 /// What an operator sees of a desk beside the calls. Names are foreign text.

@@ -6,6 +6,8 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::Sources;
 
@@ -44,6 +46,8 @@ pub enum Prompts {
     Terminal,
     /// In a window, where there is one: the console has the terminal.
     Window,
+    /// Nowhere: what would ask fails.
+    Never,
 }
 
 /// The keys of the list that may sign at a moment, those with a public file in `folder` (usually `~/.ssh`) first.
@@ -60,6 +64,9 @@ pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> 
     keys.sort_by_key(|key| (key.file.is_none(), !key.key.kind().states_presence()));
     keys
 }
+
+/// How long a key that asks no one may take.
+const UNASKED: Duration = Duration::from_secs(10);
 
 /// How long a signature counts after it was asked for, in milliseconds: a touch may take a while.
 const VALIDITY: i64 = 5 * 60_000;
@@ -80,6 +87,18 @@ impl ToSign {
     /// Has ssh-keygen sign at the terminal.
     pub fn sign(&self, places: &Places) -> Result<Evidence, String> {
         Ok(self.with(self.start(places, Prompts::Terminal)?.wait()?))
+    }
+
+    /// Has ssh-keygen sign in the background, where that takes no person.
+    pub fn sign_unasked(&self, places: &Places) -> Result<Evidence, String> {
+        let (mut signing, until) = (self.start(places, Prompts::Never)?, Instant::now() + UNASKED);
+        loop {
+            match signing.poll()? {
+                Some(signature) => return Ok(self.with(signature)),
+                None if Instant::now() >= until => return Err("the key waits for a person".to_owned()),
+                None => thread::sleep(UNASKED / 200),
+            }
+        }
     }
 
     pub fn with(&self, signature: String) -> Evidence {
@@ -231,6 +250,10 @@ impl Signing {
         match prompts {
             Prompts::Terminal => command.stderr(Stdio::inherit()),
             Prompts::Window => command.env("SSH_ASKPASS_REQUIRE", "force").stderr(Stdio::piped()),
+            // It asks a program that never answers.
+            Prompts::Never => {
+                command.env("SSH_ASKPASS_REQUIRE", "force").env("SSH_ASKPASS", "/bin/false").stderr(Stdio::piped())
+            }
         };
         let mut child = command.spawn().map_err(|error| cannot(&error))?;
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {

@@ -1,6 +1,6 @@
 //! The ends of many machines' logs in one text that an operator signs. Pure; what is signed here proves that these records were there.
 //!
-//! The text is a checkpoint in a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note): a line that names what it is, how many
+//! The text is a checkpoint in a signed note (c2sp.org/tlog-checkpoint, c2sp.org/signed-note): a line that names the desk, how many
 //! machines there are, and the root of the Merkle tree (RFC 6962, section 2.1) over the lines of the machines; then, as extension lines,
 //! who signs and when, and a line for each machine: `head NAME SEQ LINK`, the name as JSON, the link in Base64. The signature line is an
 //! em dash, the signer's name, and the Base64 of four bytes that name the key and a whole SSHSIG blob, as `ssh-keygen -Y sign -n
@@ -18,8 +18,8 @@ use crate::wire::digest::Hasher;
 /// The namespace of its signatures.
 pub const NAMESPACE: &str = "witness@mcp-approve";
 
-/// What the text says of itself.
-const ORIGIN: &str = "mcp-approve/desk";
+/// What the text says of itself, before the desk's own name.
+const ORIGIN: &str = "mcp-approve/desk/";
 
 /// The kind of our signature line, among those that have no number.
 const KIND: &str = "sshsig@mcp-approve";
@@ -38,6 +38,8 @@ pub struct MachineHead {
 /// What is signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Witness {
+    /// The desk's own name: a note of one desk says nothing of another.
+    pub desk: String,
     pub signer: String,
     /// Milliseconds since 1970, UTC.
     pub time: i64,
@@ -62,10 +64,10 @@ impl MachineHead {
 impl Witness {
     pub fn text(&self) -> String {
         let lines: Vec<String> = self.heads.iter().map(MachineHead::line).collect();
-        let Self { signer, time, .. } = self;
+        let Self { desk, signer, time, .. } = self;
         let root = BASE64.encode(root(&lines).as_bytes());
         let signer = serde_json::to_string(signer).unwrap_or_default();
-        let mut text = format!("{ORIGIN}\n{}\n{root}\nsigner {signer}\ntime {time}\n", lines.len());
+        let mut text = format!("{ORIGIN}{desk}\n{}\n{root}\nsigner {signer}\ntime {time}\n", lines.len());
         for line in lines {
             text.push_str(&line);
             text.push('\n');
@@ -77,10 +79,12 @@ impl Witness {
     /// Errors: [`NoStatement`] for any text that [`Self::text`] does not write.
     fn read(text: &str) -> Result<Self, NoStatement> {
         let read = || {
-            let mut lines = text.lines().skip(3);
+            let mut lines = text.lines();
+            let desk = lines.next()?.strip_prefix(ORIGIN)?.to_owned();
+            let mut lines = lines.skip(2);
             let signer = serde_json::from_str(lines.next()?.strip_prefix("signer ")?).ok()?;
             let time = lines.next()?.strip_prefix("time ")?.parse().ok()?;
-            Some(Self { signer, time, heads: lines.map(MachineHead::read).collect::<Option<_>>()? })
+            Some(Self { desk, signer, time, heads: lines.map(MachineHead::read).collect::<Option<_>>()? })
         };
         // It is written the same again, so every line and the root are what they must be.
         read().filter(|witness| witness.text() == text).ok_or(NoStatement::NotCanonical)

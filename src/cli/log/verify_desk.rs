@@ -5,17 +5,19 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::audit::Reader;
+use crate::audit::{Reader, StoreError};
 use crate::cli::error::{Error, Exit};
 use crate::cli::log::verify::VerifyOptions;
 use crate::cli::log::{named, signatures};
 use crate::cli::look::{json_object, visible};
 use crate::desk::engine::{Program, Target};
 use crate::desk::log::Central;
-use crate::desk::verify::{self, Fault, OfMachine};
-use crate::desk::witness::{self, Witnesses};
+use crate::desk::verify::{self, Dropped, Fault, OfMachine};
+use crate::desk::witness::{Witnesses, Witnessing};
 use crate::home::{places::Places, signers};
-use crate::wire::counted;
+use crate::signing::signers::Signers;
+use crate::text::time::date;
+use crate::wire::{counted, number::grouped};
 
 /// Verifies the logs of all machines. What is wrong is a finding, and no error.
 pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, out: &mut dyn Write) -> Exit {
@@ -29,10 +31,10 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
         Some(lists) => Some(signatures::signers(lists)?),
         None => signers::load(places).ok().flatten().map(|lists| lists.signers),
     };
-    let mut witnesses = signers.map(|signers| witness::read(&desk, &signers)).transpose()?;
-    let seen = witnesses.as_mut().map(|witnesses| std::mem::take(&mut witnesses.seen)).unwrap_or_default();
     let newest = desk.count()?;
-    let found = named::with_progress("checking the logs", newest, |tell| verify::verify(&desk, seen, tell))?;
+    let (found, witnesses) = named::with_progress("checking the logs", newest, |tell| {
+        compare((&desk, target), places, signers.as_ref(), tell)
+    })?;
     let signed = lists.map(|lists| signatures::verify(&Reader::of(Box::new(desk)), lists)).transpose()?;
     let bad_signatures = signed.as_ref().map_or(&[][..], |signed| &signed.bad);
     let bad_witnesses = witnesses.as_ref().map_or(&[][..], |witnesses| &witnesses.bad);
@@ -45,7 +47,7 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
             "machines": found.iter().map(machine_json).collect::<Vec<_>>(),
             "witnesses": witnesses.as_ref().map(|Witnesses { good, bad, .. }| json!({
                 "good": good,
-                "bad": bad.iter().map(|(place, why)| json!({ "place": place, "what": why.to_string() })).collect::<Vec<_>>(),
+                "bad": bad.iter().map(|(place, why)| json!({ "place": place, "what": why })).collect::<Vec<_>>(),
             })),
             "signatures": signed.as_ref().map(|signed| {
                 json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>(), "unsigned": signed.unsigned })
@@ -77,7 +79,8 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
                 let are = counted(*good, "text that an operator signed|texts that operators signed");
                 writeln!(out, "Compared with {are}.")?;
                 for (place, why) in bad {
-                    writeln!(out, "THE SIGNED TEXT {place} DOES NOT COUNT: {}.", visible(&why.to_string()))?;
+                    let which = place.map_or_else(|| "THAT WAS SIGNED HERE LAST".to_owned(), |place| place.to_string());
+                    writeln!(out, "THE SIGNED TEXT {which} DOES NOT COUNT: {}.", visible(why))?;
                 }
             }
         }
@@ -85,10 +88,36 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// What is wrong with the log of each machine, compared with what was signed of them by this list of signers.
+fn compare(
+    (desk, target): (&Central, &Target),
+    places: &Places,
+    signers: Option<&Signers>,
+    tell: &mut dyn FnMut(u64),
+) -> Result<(Vec<OfMachine>, Option<Witnesses>), StoreError> {
+    let read = |signers| Witnessing { desk, target, places, signers }.read();
+    let mut witnesses = signers.map(read).transpose()?;
+    let seen = witnesses.as_mut().map(|witnesses| std::mem::take(&mut witnesses.seen)).unwrap_or_default();
+    Ok((verify::verify(desk, seen, tell)?, witnesses))
+}
+
 fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
     let (machine, records) = (visible(&of.machine), counted(of.records, "record"));
     if of.wrong.is_empty() {
-        return writeln!(out, "{machine}: the chain holds, {records}.");
+        writeln!(out, "{machine}: the chain holds, {records}.")?;
+    }
+    if let Some(Dropped { last, before, signer, time }) = &of.dropped {
+        let before = before.map_or_else(String::new, |before| format!(" of before {}", day(before)));
+        writeln!(
+            out,
+            "{machine}: records 1 to {}{before} were dropped from the desk; the witness of {} by {} covers them.",
+            grouped(u64::try_from(*last).unwrap_or(0)),
+            day(*time),
+            visible(signer)
+        )?;
+    }
+    if of.wrong.is_empty() {
+        return Ok(());
     }
     writeln!(out, "{machine}: THE LOG IS NOT AS IT WAS SENT, {records}:")?;
     of.wrong.iter().try_for_each(|fault| writeln!(out, "  {}.", visible(&fault.to_string())))?;
@@ -104,8 +133,16 @@ fn machine_json(of: &OfMachine) -> Value {
         "machine": of.machine,
         "holds": of.wrong.is_empty(),
         "records": of.records,
+        "dropped": of.dropped.as_ref().map(|Dropped { last, before, signer, time }| {
+            json!({ "last": last, "before": before.map(day), "witness": { "signer": signer, "time": day(*time) } })
+        }),
         "last": { "seq": of.last.0, "link": of.last.1 },
         "wrong": of.wrong.iter().map(wrong).collect::<Vec<_>>(),
         "more": of.more,
     })
+}
+
+/// `2026-11-28`, in UTC.
+fn day(millis: i64) -> String {
+    date(millis, 0).chars().take(10).collect()
 }

@@ -17,7 +17,7 @@ use crate::console::card::{Card, Details};
 use crate::console::keymap::{Key, Place};
 use crate::home::places::under;
 use crate::link::client::ClientEvent;
-use crate::link::message::{Around, FromConsole};
+use crate::link::message::{Around, FromConsole, WitnessNews};
 use crate::operator::found::{Before, Finding, LogRequest};
 use crate::operator::pinned::{PinReview, ReviewDone};
 use crate::operator::rule_book::{Except, RuleChange};
@@ -155,6 +155,7 @@ pub struct Model {
     pub trouble: Option<String>,
     /// On a desk: who and what is there.
     pub around: Around,
+    pub witness: WitnessNews,
     pub places: Places,
     pub queue: Queue,
     pub card: CardView,

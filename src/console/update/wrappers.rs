@@ -44,6 +44,7 @@ pub(super) fn heard(model: &mut Model, event: ClientEvent) {
         ClientEvent::Trouble(what) => model.trouble = Some(what),
         ClientEvent::Withheld { session, call } => held(model, session, *call, Withheld::Something),
         ClientEvent::Around(around) => model.around = around,
+        ClientEvent::Witness(news) => model.witness = news,
     }
 }
 

@@ -225,7 +225,7 @@ impl Cards {
             }
             ClientEvent::Trouble(what) => tracing::warn!(%what, "a wrapper"),
             // Only a desk says these.
-            ClientEvent::Withheld { .. } | ClientEvent::Around(_) => {}
+            ClientEvent::Withheld { .. } | ClientEvent::Around(_) | ClientEvent::Witness(_) => {}
         }
     }
 
