@@ -134,7 +134,7 @@ pub fn run<'l>(
         },
         LogCommand::Export(options) => match options.evidence()? {
             Some(to) => export::evidence(&options.of.search.join(" "), to, log.here()?, out),
-            None => export::run(options, log, look.utc(options.of.utc).clock, out),
+            None => export::run(options, (log, places), look.utc(options.of.utc).clock, out),
         },
         LogCommand::Stats(options) => stats::run(options, log, look.utc(options.of.utc), out),
         LogCommand::Follow(options) => follow::run(options, log, look.clock, out),

@@ -453,6 +453,24 @@ fn g5_what_is_done_to_the_rows_is_named() {
 }
 
 #[test]
+fn g5_an_export_of_the_desk_says_where_a_log_does_not_hold() {
+    let Some(postgres) = desk() else { return };
+    let mut ada = Machine::new("ada");
+    ada.calls(1..=10);
+    ada.runs(&postgres);
+    ada.is_sent(&postgres);
+    until("its head is there", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["10"]);
+    ada.stops();
+    let exports = || says("log export ticket:=files-3", LogPlace::Desk(&target(&postgres, "eve")));
+    let (said, end) = exports();
+    assert!(said.lines().count() == 1 && end.contains("Ok("), "{said}{end}");
+    owner(&postgres, "DELETE FROM mcp_approve.record WHERE seq = 7");
+    let (said, end) = exports();
+    assert_eq!(said.lines().count(), 1);
+    assert!(end.contains("what was exported may be untrue: ada: records 7 to 7 are missing"), "{end}");
+}
+
+#[test]
 fn g5_a_machine_that_restores_an_old_copy_is_named() {
     let Some(postgres) = desk() else { return };
     let [mut ada, mut bob] = [Machine::new("ada"), Machine::new("bob")];

@@ -23,8 +23,9 @@ use crate::audit::{
 };
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::log::named::{self, LogPlace, RecordsWanted};
-use crate::cli::log::{signatures::kept, verify};
+use crate::cli::log::{signatures::kept, verify, verify_desk};
 use crate::cli::look::{pretty, shown, versioned, visible, visible_json};
+use crate::home::places::Places;
 use crate::signing::sshsig::rearmored;
 use crate::signing::statement::{Kept, NAMESPACE};
 use crate::wire::Digest;
@@ -72,7 +73,12 @@ impl ExportOptions {
 }
 
 /// Verifies the whole log meanwhile: where it does not hold, the error comes after all is written.
-pub(super) fn run(options: &ExportOptions, place: LogPlace<'_>, clock: Clock, out: &mut dyn Write) -> Exit {
+pub(super) fn run(
+    options: &ExportOptions,
+    (place, places): (LogPlace<'_>, &Places),
+    clock: Clock,
+    out: &mut dyn Write,
+) -> Exit {
     if options.verifier {
         return done(out.write_all(VERIFIER.as_bytes()));
     }
@@ -94,7 +100,7 @@ pub(super) fn run(options: &ExportOptions, place: LogPlace<'_>, clock: Clock, ou
     };
     let verified = match place {
         LogPlace::File(_) => Some(query::each(&reader, &search, &mut write)?),
-        // There the logs of all machines are one after the other: `log verify` checks each.
+        // There the logs of all machines are one after the other: each is verified below.
         LogPlace::Desk(_) => {
             let walk = Walk::new(search.clone(), ReadOrder::OldestFirst, 1);
             walk.to_the_end(&reader, None, &mut |row| match search.takes_row(&row) {
@@ -107,9 +113,11 @@ pub(super) fn run(options: &ExportOptions, place: LogPlace<'_>, clock: Clock, ou
     written?;
     // The whole export is written before an error on stderr.
     out.flush()?;
-    match verified {
-        Some(verified) => verify::vouch("what was exported", &verified, &noted, &reader),
-        None => Ok(ExitCode::SUCCESS),
+    const WHAT: &str = "what was exported";
+    match (verified, place) {
+        (Some(verified), _) => verify::vouch(WHAT, &verified, &noted, &reader),
+        (None, LogPlace::Desk(target)) => verify_desk::vouch(WHAT, target, places),
+        (None, LogPlace::File(_)) => Ok(ExitCode::SUCCESS),
     }
 }
 

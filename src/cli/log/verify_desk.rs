@@ -101,6 +101,21 @@ fn compare(
     Ok((verify::verify(desk, seen, tell)?, witnesses))
 }
 
+/// What a command wrote of the logs of a desk is an error where one of them does not hold.
+pub(super) fn vouch(what: &str, target: &Target, places: &Places) -> Exit {
+    let desk = Central::open(target, Program::Command)?;
+    let lists = signers::load(places).ok().flatten();
+    let (found, _) = compare((&desk, target), places, lists.as_ref().map(|lists| &lists.signers), &mut |_| {})?;
+    let Some((of, fault)) = found.iter().find_map(|of| Some((of, of.wrong.first()?))) else {
+        return Ok(ExitCode::SUCCESS);
+    };
+    let hint = "`mcp-approve log verify --desk` names all that is wrong".to_owned();
+    Err(Error::Untrue {
+        what: format!("{what} may be untrue: {}: {}", visible(&of.machine), visible(&fault.to_string())),
+        hint,
+    })
+}
+
 fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
     let (machine, records) = (visible(&of.machine), counted(of.records, "record"));
     if of.wrong.is_empty() {
