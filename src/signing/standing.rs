@@ -232,7 +232,9 @@ pub enum Ignored {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     me: Me,
-    /// Stops in force and all lifts, those for other machines too, by the digests of their statements.
+    /// Stops in force and all lifts, those for other machines too, by the digests of their statements. A lift stays for good: its stop has no
+    /// end of its own, so whoever kept a copy can write it to the desk once more, and it holds wherever the lift is not known. No list of
+    /// signers proves that it cannot: a key that does not count today may count tomorrow.
     stops: BTreeMap<Digest, (SignedStop, Grade)>,
     /// What this machine kept of earlier and cannot verify now, and why: it may be a stop.
     doubtful: BTreeMap<Digest, (Evidence, String)>,
