@@ -145,7 +145,7 @@ impl Witnessing<'_> {
             match verify::since(self.desk, &machine, &begin)? {
                 Ok(Head { seq: 0, .. }) => {}
                 Ok(Head { seq, link }) => {
-                    heads.push(MachineHead { machine, seq: i64::try_from(seq).unwrap_or(i64::MAX), link })
+                    heads.push(MachineHead { machine, seq: i64::try_from(seq).unwrap_or(i64::MAX), link });
                 }
                 Err(fault) => left_out.push(format!("{machine}: {fault}")),
             }

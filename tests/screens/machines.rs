@@ -9,7 +9,7 @@ use mcp_approve::console::model::Reach;
 use mcp_approve::console::update::Command;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
-use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, Wrapper};
+use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, WitnessNews, Wrapper};
 use mcp_approve::signing::CardTerms;
 use mcp_approve::signing::statement::Challenge;
 use mcp_approve::wire::Digest;
@@ -131,6 +131,22 @@ fn the_others_are_told_of_a_look_once_and_again_while_it_lasts() {
         desk.draw();
     }
     assert_eq!(looks, 2);
+}
+
+#[test]
+fn the_console_says_that_it_signed_a_witness_and_that_one_is_due() {
+    for (width, height) in [(80, 24), (120, 40)] {
+        let mut desk = two_machines(width, height);
+        let time = desk.now;
+        let signed = Some((time, "the ends of 12 logs, as mara".to_owned()));
+        let wrong =
+            Some("no witness of all logs for 3 days: `mcp-approve desk witness` signs one, with a touch".to_owned());
+        desk.link(ClientEvent::Witness(WitnessNews { signed, wrong }));
+        desk.press(Key::Char('2'));
+        assert_snapshot!(format!("witness_{width}x{height}"), desk.screen());
+        desk.link(ClientEvent::Witness(WitnessNews::default()));
+        assert!(!desk.screen().contains("witness"), "{}", desk.screen());
+    }
 }
 
 /// A call of another user and host under the role of this machine: what is shown is what is signed, wherever it is shown.
