@@ -101,7 +101,7 @@
 //! | G2 | a software key in an agent that any process of the user can use; a list of signers that the user can change | graded L0; L1 needs a touch (FIDO flag), and signers owned by root |
 //! | G3 | a card that shows one thing and signs another | the console signs the digest of the card that it shows; the wrapper compares it with what it sent |
 //! | G4 | two operators at once; a verdict after the deadline, after the call was withdrawn, or on another card | the wrapper takes the first that verifies, once; later ones are refused, recorded, and named on the desk |
-//! | G6 | a machine reads or writes what is another's; who reads the database reads a secret | a row's machine or operator is the role that logged in; grants by column, forced row policies; secrets and what confirms a guess of them are replaced before a card leaves its machine |
+//! | G6 | a machine reads or writes what is another's; who reads the database reads a secret | a row's machine or operator is the role that logged in; grants by column, forced row policies; secrets and what confirms a guess of them are replaced before a card or a record is written; a secret that looks made by chance also where it comes again, and then the call asks, so that an agent cannot hide what it does |
 //! | G5 | a machine restores an old copy of its log, or two copies go on; whoever owns the database deletes, changes or moves records | what was sent stays, and `log verify --desk` names gaps, changes, forks and logs that went back, by chain, by the ends that machines sent, and by those that an operator signed |
 //! | G7 | the desk is cut off, down, slow or hides what was signed there | a stop that a wrapper has seen holds until its end is signed; where the policy says `[desk] required = true`, nothing passes unasked without a signed sign of life of the last five minutes |
 //! | G8 | `ssh-keygen` is another program | only a program that root alone can change is run; what a touch does not show is said in the grade |
@@ -125,6 +125,7 @@ mod methods;
 mod pins;
 mod process;
 mod screen;
+mod secrets;
 mod server_words;
 mod signatures;
 mod statements;

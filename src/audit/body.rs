@@ -13,8 +13,15 @@ use crate::wire::{Digest, number::push_number};
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
 
+/// The details that are names and digests of ours: nothing that a call says replaces a part of them.
+const OURS: [&str; 16] = [
+    "above", "answer", "definition", "edited_from", "file", "former", "fingerprint", "host", "method", "operator",
+    "program", "result_of", "scope", "sent", "text", "version",
+];
+
 /// Appends the entry's body to `out`.
 pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
+    let known = entry.known.as_deref().unwrap_or_default();
     // A time beyond the calendar becomes its beginning.
     let time = Timestamp::from_millisecond(entry.time).unwrap_or(Timestamp::UNIX_EPOCH);
     // Writing to a String does not fail.
@@ -24,7 +31,8 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
     text(out, r#","session":"#, Some(&entry.session));
     text(out, r#","ticket":"#, entry.ticket.as_deref());
     text(out, r#","tool":"#, entry.tool.as_deref());
-    text(out, r#","target":"#, entry.target.as_deref().map(|target| redactor.text(target)).as_deref());
+    let target = entry.target.as_deref().map(|target| redactor.without(target, known));
+    text(out, r#","target":"#, target.as_deref().map(|target| redactor.text(target)).as_deref());
     word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
     word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));
     word(out, r#","ruling":"#, entry.ruling.map(|ruling| ruling.word()));
@@ -43,7 +51,7 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
     }
     out.push_str(",\"arguments\":");
     let cut = match &entry.arguments {
-        Some(arguments) => redactor.redact(arguments, out),
+        Some(arguments) => redactor.redact_all(arguments, (known, &[]), out),
         None => {
             out.push_str("null");
             None
@@ -61,7 +69,7 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
     out.push_str(",\"detail\":");
     // Redacted like arguments: details may quote a command line or the arguments before an edit.
     let start = out.len();
-    redactor.redact(entry.detail.json(), out);
+    redactor.redact_all(entry.detail.json(), (known, &OURS), out);
     if let Some(uncut) = entry.uncut.members() {
         // What did not fit at all has become a text.
         if out[start..].starts_with('"') {

@@ -14,6 +14,7 @@ pub mod record;
 pub mod recording;
 pub mod redact;
 pub mod removed;
+pub mod repeats;
 pub mod retention;
 pub mod search;
 pub mod store;

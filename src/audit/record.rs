@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::audit::repeats::Known;
 use crate::behavior::{Badge, Identity};
 use crate::policy::Decision;
 use crate::signing::{Grade, change::Proof};
@@ -143,7 +144,7 @@ pub struct Entry {
     pub verdict: Option<VerdictWord>,
     pub by: Option<By>,
     pub rule: Option<String>,
-    /// The digest of the call's line, without its line end.
+    /// The digest that names the call's line, without its line end; keyed where that has a secret.
     pub digest: Option<Digest>,
     /// Microseconds; written as `latency_ms` with three decimals.
     pub latency_us: Option<u64>,
@@ -159,6 +160,8 @@ pub struct Entry {
     pub uncut: Detail,
     /// The text that it names by its digest, to be kept where the log does not have it.
     pub names: Option<NamedText>,
+    /// Secrets from elsewhere, which are replaced in target, arguments and details wherever they are.
+    pub known: Option<Arc<[Known]>>,
 }
 
 impl Entry {
@@ -185,6 +188,7 @@ impl Entry {
             detail: Detail::default(),
             uncut: Detail::default(),
             names: None,
+            known: None,
         }
     }
 

@@ -3,9 +3,11 @@
 //! It works on the text, not on parsed values, so that numbers, key order and odd keys stay as they were sent.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
+use super::repeats::{Known, is_in};
 use crate::behavior::secrets;
-use crate::wire::{Digest, Hasher, plain_run};
+use crate::wire::{Digest, digest::Key, plain_run};
 
 /// What one JSON text may take in a record, in bytes.
 pub const ROOM: usize = 16 * 1024;
@@ -13,50 +15,31 @@ pub const ROOM: usize = 16 * 1024;
 /// What is kept of each string once the whole does not fit.
 const HEAD: usize = 256;
 
-/// A secret this short is not looked for outside its own place: it would be found in half of all words.
-const SHORTEST: usize = 4;
-
-/// What was cut: the size and digest of the whole text as received.
+/// What was cut: the size of the whole text as received, and its digest, keyed unless there is certainly no secret in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     pub bytes: usize,
     pub digest: Digest,
 }
 
-/// Replaces secrets. Holds the key of the keyed hash (HMAC-SHA-256, RFC 2104).
-#[derive(Clone)]
+/// Replaces secrets by hashes with the log's own key, without which a short secret could be guessed from its hash.
+#[derive(Clone, Debug)]
 pub struct Redactor {
-    inner: Hasher,
-    outer: Hasher,
+    key: Arc<Key>,
 }
 
 impl Redactor {
-    /// A redactor with the log's own key, without which a short secret could be guessed from its hash.
     pub fn new(key: &[u8; 32]) -> Self {
-        let keyed = |pad: u8| {
-            let mut block = [pad; 64];
-            for (byte, key) in block.iter_mut().zip(key) {
-                *byte ^= key;
-            }
-            let mut hasher = Hasher::default();
-            hasher.update(&block);
-            hasher
-        };
-        Self { inner: keyed(0x36), outer: keyed(0x5c) }
+        Self { key: Arc::new(Key::new(key)) }
+    }
+
+    pub fn key(&self) -> &Arc<Key> {
+        &self.key
     }
 
     /// What a secret is replaced by: `redacted:` and 16 hex characters, equal for equal secrets.
     pub fn mark(&self, secret: &[u8]) -> String {
-        format!("redacted:{}", self.keyed(secret).short())
-    }
-
-    /// The keyed hash of these bytes: without the key it confirms no guess of them.
-    pub fn keyed(&self, bytes: &[u8]) -> Digest {
-        let mut inner = self.inner.clone();
-        inner.update(bytes);
-        let mut outer = self.outer.clone();
-        outer.update(inner.finish().as_bytes());
-        outer.finish()
+        format!("redacted:{}", self.key.of(secret).short())
     }
 
     /// Appends a JSON text to `out`, redacted and at most a little over [`ROOM`] long; it stays JSON.
@@ -64,31 +47,45 @@ impl Redactor {
     /// Too long a text keeps its structure with every long string cut (`…[N bytes in all]`); if even that is too long,
     /// it becomes one string with its beginning. The caller must know that it is JSON.
     pub fn redact(&self, json: &str, out: &mut String) -> Option<Cut> {
-        if json.len() <= ROOM && push_clear(json, out) {
+        self.redact_all(json, (&[], &[]), out)
+    }
+
+    /// The same, with what is `known` replaced too, but for what is under the first keys that are `ours`.
+    pub fn redact_all(&self, json: &str, (known, ours): (&[Known], &[&str]), out: &mut String) -> Option<Cut> {
+        let is_new = !is_in(json, known);
+        if json.len() <= ROOM && is_new && push_clear(json, out) {
             return None;
         }
         let start = out.len();
         let limit = start + ROOM;
-        if Walk::new(self, json, ROOM).fits(out, limit) {
+        let walk = |head| Walk { known, ours, ..Walk::new(self, json, head) };
+        if walk(ROOM).fits(out, limit) {
             return None;
         }
         out.truncate(start);
-        if !Walk::new(self, json, HEAD).fits(out, limit) {
+        if !walk(HEAD).fits(out, limit) {
             let end = out.floor_char_boundary((start + ROOM / 2).min(out.len()));
             let head = out.split_off(start);
             let head = &head[..end - start];
             push_string(out, &format!("{head}…"));
         }
-        let digest = Digest::of(json.as_bytes());
-        let bytes = json.len();
-        Some(Cut { bytes, digest })
+        let plain = Digest::of(json.as_bytes());
+        let digest = if is_new && is_clear(json) { plain } else { self.key.of(plain.as_bytes()) };
+        Some(Cut { bytes: json.len(), digest })
+    }
+
+    /// Whether something known comes in a JSON text where nothing else makes a secret of it. The caller must know that it is JSON.
+    pub fn repeats(&self, json: &str, known: &[Known]) -> bool {
+        let mut walk = Walk { known, ..Walk::new(self, json, usize::MAX) };
+        let _ = walk.fits(&mut String::new(), usize::MAX);
+        walk.repeats
     }
 
     /// A JSON text with the secrets in it replaced, those that are `known` in its keys, too, and nothing cut; what was replaced is added
     /// to `found`.
     ///
     /// As it came where nothing is replaced, with all its white space. The caller must know that it is JSON.
-    pub fn json<'a>(&self, json: &'a str, known: &[String], found: &mut Vec<String>) -> Cow<'a, str> {
+    pub fn json<'a>(&self, json: &'a str, known: &[Known], found: &mut Vec<String>) -> Cow<'a, str> {
         let (mut out, mut walk) = (String::new(), Walk { known, ..Walk::new(self, json, usize::MAX) });
         let _ = walk.fits(&mut out, usize::MAX);
         if walk.found.is_empty() {
@@ -98,11 +95,11 @@ impl Redactor {
         Cow::Owned(out)
     }
 
-    /// A text without secrets that are known from elsewhere: see [`known`].
-    pub fn without<'a>(&self, text: &'a str, known: &[String]) -> Cow<'a, str> {
-        let found = known.iter().filter(|secret| text.contains(secret.as_str()));
-        found.fold(Cow::Borrowed(text), |text, secret| {
-            Cow::Owned(text.replace(secret.as_str(), &self.mark(secret.as_bytes())))
+    /// A text without secrets that are known from elsewhere.
+    pub fn without<'a>(&self, text: &'a str, known: &[Known]) -> Cow<'a, str> {
+        let found = known.iter().filter(|one| text.contains(&one.text));
+        found.fold(Cow::Borrowed(text), |text, one| {
+            Cow::Owned(text.replace(&one.text, &self.mark(one.secret.as_bytes())))
         })
     }
 
@@ -124,15 +121,9 @@ impl Redactor {
     }
 }
 
-/// What is looked for in other texts where these secrets were found: each, and its lines, the longest first.
-pub fn known(found: &[String]) -> Vec<String> {
-    // A text of several lines is shown line by line elsewhere.
-    let parts = found.iter().flat_map(|text| std::iter::once(text.as_str()).chain(text.lines().map(str::trim)));
-    let mut all: Vec<String> = parts.filter(|one| one.len() >= SHORTEST).map(str::to_owned).collect();
-    // Where one secret is a part of another, the longer one is replaced first.
-    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    all.dedup();
-    all
+/// Whether there is certainly no secret in a JSON text, and no name of one.
+pub fn is_clear(json: &str) -> bool {
+    !json.contains('\\') && secrets::is_clear(json)
 }
 
 /// Appends a JSON string token.
@@ -146,7 +137,7 @@ pub fn push_string(out: &mut String, text: &str) {
 
 /// Appends a JSON text without its white space, if nothing in it is a secret or names one, and nothing is escaped.
 fn push_clear(json: &str, out: &mut String) -> bool {
-    if json.contains('\\') || !secrets::is_clear(json) {
+    if !is_clear(json) {
         return false;
     }
     let mut quote = "";
@@ -167,10 +158,14 @@ struct Walk<'a> {
     at: usize,
     head: usize,
     open: Vec<Container>,
-    /// Secrets that are replaced wherever they are.
-    known: &'a [String],
+    /// Secrets that are replaced wherever they are, but for what is under the first keys that are `ours`.
+    known: &'a [Known],
+    ours: &'a [&'a str],
+    is_ours: bool,
     /// What was replaced.
     found: Vec<String>,
+    /// Whether something known was replaced that is no secret by its key or its shape.
+    repeats: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -190,7 +185,18 @@ struct Container {
 
 impl<'a> Walk<'a> {
     fn new(redactor: &'a Redactor, json: &'a str, head: usize) -> Self {
-        Self { redactor, json, at: 0, head, open: Vec::new(), known: &[], found: Vec::new() }
+        Self {
+            redactor,
+            json,
+            at: 0,
+            head,
+            open: Vec::new(),
+            known: &[],
+            ours: &[],
+            is_ours: false,
+            found: Vec::new(),
+            repeats: false,
+        }
     }
 
     /// Walks to the end; `false` once `out` is longer than `limit`.
@@ -250,10 +256,13 @@ impl<'a> Walk<'a> {
             }
             self.value_done(secrets::is_secret_flag(&text));
         }
-        let (text, raw) = match self.redactor.without(&text, self.known) {
+        let known = if self.is_ours { &[] } else { self.known };
+        let (text, raw) = match self.redactor.without(&text, known) {
             Cow::Borrowed(_) => (text, Some(raw)),
             Cow::Owned(told) => {
-                self.found.extend(self.known.iter().filter(|one| text.contains(one.as_str())).cloned());
+                let shown = self.redactor.text(&text);
+                self.repeats |= is_in(&shown, known);
+                self.found.extend(known.iter().filter(|one| text.contains(&one.text)).map(|one| one.secret.clone()));
                 (Cow::Owned(told), None)
             }
         };
@@ -279,6 +288,9 @@ impl<'a> Walk<'a> {
     }
 
     fn key(&mut self, key: &str) {
+        if self.open.len() == 1 {
+            self.is_ours = self.ours.contains(&key);
+        }
         if let Some(container) = self.open.last_mut() {
             container.key_next = false;
             container.naming = matches!(key, "name" | "key" | "Name" | "Key");
@@ -294,7 +306,7 @@ impl<'a> Walk<'a> {
         let token = &rest[..end];
         self.at += end;
         let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        if is_number && (self.value_is_secret() || self.known.iter().any(|one| token.contains(one.as_str()))) {
+        if is_number && (self.value_is_secret() || is_in(token, self.known)) {
             push_string(out, &self.redactor.mark(token.as_bytes()));
             self.found.push(token.to_owned());
         } else {

@@ -53,6 +53,8 @@ words! {
         UnknownPart = "unknown-part",
         /// It leaves for a host, and the model has read a private key or an instruction before.
         AfterReading = "after-reading",
+        /// A secret comes again where nothing says that it is one: records replace it there, too.
+        RepeatedSecret = "repeated-secret",
     }
 }
 

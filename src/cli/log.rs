@@ -2,6 +2,7 @@
 
 pub mod export;
 pub mod follow;
+mod hash;
 mod in_force;
 pub mod named;
 mod print;
@@ -49,6 +50,9 @@ Secrets stay as the log has them: replaced by a keyed hash.")]
     Stats(stats::StatsOptions),
     /// Writes each record as it comes, for a program that collects logs
     Follow(follow::FollowOptions),
+    /// Prints the hashes by which this machine's log names what comes on stdin: a secret, or the line of a call
+    #[command(after_help = "Example:\n  printf %s hunter2 | mcp-approve log hash")]
+    Hash,
     /// Removes the oldest records, and records that
     Prune(PruneOptions),
     /// Records that you know that the end of a session is lost
@@ -111,7 +115,7 @@ impl LogCommand {
             Self::List(options) if !options.json && !options.jsonl => Some(options.look),
             Self::Show(options) if !options.json => Some(options.look),
             Self::List(_) | Self::Show(_) | Self::Verify(_) | Self::Export(_) | Self::Stats(_) => None,
-            Self::Follow(_) | Self::Prune(_) | Self::Acknowledge(_) => None,
+            Self::Follow(_) | Self::Hash | Self::Prune(_) | Self::Acknowledge(_) => None,
         }
     }
 }
@@ -138,6 +142,7 @@ pub fn run<'l>(
         },
         LogCommand::Stats(options) => stats::run(options, log, look.utc(options.of.utc), out),
         LogCommand::Follow(options) => follow::run(options, log, look.clock, out),
+        LogCommand::Hash => hash::run(&places.redaction_key(), out),
         LogCommand::Prune(options) => prune(options, (log.here()?, places), look, out),
         LogCommand::Acknowledge(options) => acknowledge(options, (log.here()?, &places.redaction_key()), look, out),
     }

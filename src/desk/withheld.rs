@@ -6,7 +6,8 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use super::told::{LONGEST_TOLD, Told};
-use crate::audit::redact::{self, Redactor};
+use crate::audit::redact::Redactor;
+use crate::audit::repeats::{self, Known, Seen};
 use crate::behavior::arguments::reading::Reading;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::Wrapper;
@@ -30,19 +31,22 @@ pub struct Fit {
     pub said: String,
 }
 
-/// The secrets of one call, which no text about it may say.
+/// The secrets of one call and those that its session has seen, which no text about it may say.
 #[derive(Clone, Debug, Default)]
-pub struct Secrets(Vec<String>);
+pub struct Secrets(Vec<Known>);
 
 impl Secrets {
     /// Those in the arguments of a card, and in what else of it is JSON.
-    pub fn of(redactor: &Redactor, card: &Snapshot) -> Self {
+    pub fn of(redactor: &Redactor, card: &Snapshot, seen: &mut Seen) -> Self {
         let Snapshot { arguments, responses, unknown_parts, original_arguments, .. } = card;
         let mut found = Vec::new();
         for json in [Some(arguments), responses.as_ref(), unknown_parts.as_ref(), original_arguments.as_ref()] {
             let _ = json.map(|json| redactor.json(json, &[], &mut found));
         }
-        Self(redact::known(&found))
+        seen.add(&found);
+        let mut all = [repeats::known(&found), seen.all()].concat();
+        repeats::longest_first(&mut all);
+        Self(all)
     }
 }
 
@@ -50,33 +54,37 @@ impl Secrets {
 pub fn card(redactor: &Redactor, secrets: &Secrets, card: &Snapshot) -> Option<Fit> {
     fit(redactor, secrets, |hider| {
         let card = hider.card(card.clone());
-        let card = if hider.changed { without_digests(redactor, card) } else { card };
+        let card = if hider.changed { without_proof(redactor, card) } else { card };
         Told::Held { card: Box::new(card), withheld: hider.changed }
     })
 }
 
-/// A digest of bytes of which a reader lacks only the secret would confirm a guess of it: keyed ones take their place. A denial needs
-/// none of them, and an approval of this card counts for nothing.
-fn without_digests(redactor: &Redactor, mut card: Snapshot) -> Snapshot {
-    let hide = |digest: &mut Digest| *digest = redactor.keyed(digest.as_bytes());
-    hide(&mut card.digest);
-    card.edited_from.iter_mut().for_each(hide);
-    card.facts.iter_mut().filter_map(|one| one.digest.as_mut()).for_each(hide);
-    if let Some(terms) = &mut card.signs {
-        hide(&mut terms.call);
-        hide(&mut terms.card);
-    }
+/// What would confirm a guess of a secret to a reader who lacks only that: the digest of a file, and what makes the card's own digest
+/// tell nothing. An approval of this card counts for nothing.
+fn without_proof(redactor: &Redactor, mut card: Snapshot) -> Snapshot {
+    let of_files = card.facts.iter_mut().filter_map(|one| one.digest.as_mut());
+    of_files.for_each(|digest| *digest = redactor.key().of(digest.as_bytes()));
+    card.salt = None;
     if let Some(offer) = &mut card.offer {
         offer.signs = None;
     }
     card
 }
 
+/// The secrets in the words of a command.
+pub fn of_command(redactor: &Redactor, command: &[String]) -> Vec<String> {
+    let mut found = Vec::new();
+    let _ = redactor.json(&serde_json::to_string(command).unwrap_or_default(), &[], &mut found);
+    found
+}
+
 pub fn hello(redactor: &Redactor, wrapper: &Wrapper, (host, user): (&str, &str)) -> Option<Fit> {
     fit(redactor, &Secrets::default(), |hider| {
         let Wrapper { server, session, pid, command, started, observe, at } = wrapper.clone();
         // As one list, so that what follows a secret's flag is replaced.
-        let command = hider.json(&serde_json::to_string(&command).unwrap_or_default());
+        let json = serde_json::to_string(&command).unwrap_or_default();
+        let known = repeats::known(&of_command(redactor, &command));
+        let command = Hider { secrets: &known, ..*hider }.json(&json);
         let command = serde_json::from_str(&command).unwrap_or_else(|_| vec![command]);
         let wrapper = Wrapper { server, session, pid, command, started, observe, at };
         Told::Hello { wrapper, host: host.to_owned(), user: user.to_owned() }
@@ -100,9 +108,9 @@ fn fit(redactor: &Redactor, secrets: &Secrets, make: impl Fn(&mut Hider<'_>) -> 
 
 struct Hider<'a> {
     redactor: &'a Redactor,
-    secrets: &'a [String],
+    secrets: &'a [Known],
     /// Those of them that are replaced in what may be a word of ours, too.
-    but_words: &'a [String],
+    but_words: &'a [Known],
     room: Option<Room>,
     changed: bool,
     /// Something cannot be read any more with its secrets replaced.
@@ -156,6 +164,7 @@ impl Hider<'_> {
             silence,
             bare,
             signs,
+            salt,
         } = card;
         Snapshot {
             // What says which call it is, and what its signature covers, stays.
@@ -166,6 +175,7 @@ impl Hider<'_> {
             edited_from,
             runs_after,
             signs,
+            salt,
             // Our own words and numbers.
             identity,
             confidence,
@@ -263,11 +273,11 @@ impl Hider<'_> {
         };
         // A secret that is also a word of ours (`file`) cannot be hidden there, and is no news there. Only that one.
         let told: Option<T> = try_with(self).or_else(|| {
-            let is_other = |secret: &&String| {
+            let is_other = |secret: &&Known| {
                 let one = std::slice::from_ref(*secret);
                 try_with(&mut Hider { secrets: one, but_words: one, ..*self }).is_some()
             };
-            let but_words: Vec<String> = self.secrets.iter().filter(is_other).cloned().collect();
+            let but_words: Vec<Known> = self.secrets.iter().filter(is_other).cloned().collect();
             let mut hider = Hider { but_words: &but_words, ..*self };
             let told = try_with(&mut hider);
             self.changed |= hider.changed;

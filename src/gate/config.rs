@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::audit::redact::Redactor;
 use crate::behavior::{Trust, expected::Expected, shape::Places};
 use crate::capability::schema::Mismatch;
 use crate::gate::data::{facts::Approver, pin::Pins};
@@ -97,6 +98,8 @@ pub struct Config {
     /// What the task expects of every call.
     pub expected: Option<Expected>,
     pub mismatch: Mismatch,
+    /// Replaces secrets as the log does.
+    pub redactor: Redactor,
 }
 
 impl Config {

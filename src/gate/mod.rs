@@ -78,12 +78,15 @@ impl Gate {
         let (waiting, pins) = (Waiting::new(&config), std::mem::take(&mut config.pins));
         Self {
             catalog: Catalog::new(&config, pins),
-            out: Out::new(Heading {
-                server: Arc::clone(&config.server),
-                session: Arc::clone(&config.session),
-                policy: policy.digest,
-                above: config.above.clone(),
-            }),
+            out: Out::new(
+                Heading {
+                    server: Arc::clone(&config.server),
+                    session: Arc::clone(&config.session),
+                    policy: policy.digest,
+                    above: config.above.clone(),
+                },
+                config.redactor.clone(),
+            ),
             config,
             rules: Rules::new(policy),
             ends: Ends::default(),
@@ -228,6 +231,7 @@ impl Gate {
     fn on_started(&mut self, server: Arc<str>, command: &[String], pid: u32) {
         self.out.heading.server = Arc::clone(&server);
         self.config.server = server;
+        self.out.secrets.learn_command(command);
         let mut entry = self.out.entry(Kind::ServerStart).with("command", command.to_vec()).with("pid", pid);
         entry.add("mode", (self.config.mode == Mode::Observe).then_some("observe"));
         entry.add("scope", self.config.scope.words());

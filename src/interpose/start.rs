@@ -27,7 +27,7 @@ use super::wrapper::{Incoming, Wrapper};
 use super::{clock, memory, notice};
 use tokio::sync::mpsc::unbounded_channel;
 
-use crate::audit::{place, recording};
+use crate::audit::{place, recording, redact::Redactor};
 use crate::behavior::shape;
 use crate::gate::{Config, Gate, Mode, data::pin::Pins};
 use crate::home::config::{Notices, WrapSettings};
@@ -135,6 +135,9 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
     drop(tokio::spawn(adopted.reap(child.id())));
     let (to_us, done) = unbounded_channel();
     let has_state = state.is_ok();
+    // Without the log's own key nothing is recorded, and no call runs.
+    let redactor = state.as_ref().ok().and_then(|()| recording::redactor(&places.redaction_key()).ok());
+    let redactor = redactor.map_or_else(|| recording::random().map(|key| Redactor::new(&key)), Ok)?;
     let log = settings.audit_db.clone();
     let mut scribe = Scribe::start(state.map(|()| settings.audit_db), places.redaction_key(), &session, to_us);
     let mut watch = Watch::new();
@@ -191,6 +194,7 @@ async fn wrap(setup: Setup, pipe: HostPipe, guardian: &Guardian) -> Result<u8, S
         places: reading_places(&command, &places),
         expected: settings.expect,
         mismatch: settings.mismatch,
+        redactor,
     };
     let notifier = match settings.notify {
         Some(notify) => {

@@ -255,6 +255,7 @@ fn phrase(kind: HazardKind) -> &'static str {
         HazardKind::UnusableSchema => "an unusable schema",
         HazardKind::UnreadArguments => "arguments that were not read",
         HazardKind::UnknownPart => "a part that mcp-approve does not know",
+        HazardKind::RepeatedSecret => "a secret that comes again in another place",
         HazardKind::AfterReading => "that it leaves for a host after the model has read a secret or an instruction",
     }
 }

@@ -70,9 +70,9 @@ pub struct CardTerms {
     /// Which of the `approvals` that the call needs: 1 for the first.
     pub approval: u32,
     pub approvals: u32,
-    /// The digest of the bytes that will be forwarded; after an edit, of the edit.
+    /// The digest that names the bytes that will be forwarded; after an edit, those of the edit.
     pub call: Digest,
-    /// The digest of the card's data as the wrapper sent it.
+    /// The digest of the card's data as the wrapper sent it, with its salt.
     pub card: Digest,
     pub challenge: Challenge,
     /// The digest of the tool's definition as it is pinned.

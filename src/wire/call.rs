@@ -19,6 +19,7 @@ use super::task;
 #[derive(Clone, Debug)]
 pub struct Call {
     pub(super) line: Line,
+    plain: Digest,
     digest: Digest,
     origin: Origin,
     pub(super) parts: Parts,
@@ -87,8 +88,15 @@ impl Parts {
 
 impl Call {
     pub(super) fn new(line: Line, origin: Origin, parts: Parts) -> Self {
-        let digest = line.digest();
-        Self { line, digest, origin, parts }
+        let plain = Digest::of(line.content());
+        let digest = line.named(plain);
+        Self { line, plain, digest, origin, parts }
+    }
+
+    /// Names it by the plain digest of its bytes, which anybody can check. The caller knows that there is nothing to guess in it, and
+    /// no one has asked for its digest yet.
+    pub fn open(&mut self) {
+        self.digest = self.plain;
     }
 
     /// The requests inside an answer of the server's to the request `id`, as something that can be held: its bytes are the
@@ -178,7 +186,7 @@ impl Call {
         self.line
     }
 
-    /// The digest of the bytes that will be forwarded (line end aside).
+    /// The digest by which the bytes that will be forwarded are named (line end aside): of no other bytes.
     pub fn digest(&self) -> Digest {
         self.digest
     }

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -61,6 +62,42 @@ impl Hasher {
     }
 }
 
+/// A secret key (HMAC-SHA-256, RFC 2104): what it makes of some bytes confirms no guess of them to whoever lacks it.
+#[derive(Clone)]
+pub struct Key {
+    inner: Hasher,
+    outer: Hasher,
+}
+
+impl Key {
+    pub fn new(key: &[u8; 32]) -> Self {
+        let keyed = |pad: u8| {
+            let mut block = [pad; 64];
+            for (byte, key) in block.iter_mut().zip(key) {
+                *byte ^= key;
+            }
+            let mut hasher = Hasher::default();
+            hasher.update(&block);
+            hasher
+        };
+        Self { inner: keyed(0x36), outer: keyed(0x5c) }
+    }
+
+    pub fn of(&self, bytes: &[u8]) -> Digest {
+        let mut inner = self.inner.clone();
+        inner.update(bytes);
+        let mut outer = self.outer.clone();
+        outer.update(inner.finish().as_bytes());
+        outer.finish()
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
+}
+
 /// The BLAKE3 digest of an answer that streams past: SHA-256 takes as long as moving the bytes, and would halve the
 /// throughput of a large result. Prints as `blake3:` and 64 lower-case hex characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +135,13 @@ impl StreamHasher {
     pub fn finish(mut self) -> StreamDigest {
         self.blocks.update(&self.begun);
         StreamDigest(*self.blocks.finalize().as_bytes())
+    }
+}
+
+impl StreamDigest {
+    #[must_use]
+    pub fn keyed(self, key: &Key) -> Self {
+        Self(*key.of(&self.0).as_bytes())
     }
 }
 
@@ -146,15 +190,29 @@ impl<'de> Deserialize<'de> for Digest {
 }
 
 /// One newline-delimited message, bytes exactly as received, line end included.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Line {
     bytes: Vec<u8>,
+    /// Where its digest is to confirm no guess of what is in it.
+    key: Option<Arc<Key>>,
 }
 
 impl Line {
     /// Takes the bytes of one line with its line end (`\n` or `\r\n`).
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes }
+        Self { bytes, key: None }
+    }
+
+    /// The same bytes, with a digest that only this key gives.
+    #[must_use]
+    pub fn keyed(self, key: &Arc<Key>) -> Self {
+        Self { key: Some(Arc::clone(key)), ..self }
+    }
+
+    /// Other bytes in its place.
+    #[must_use]
+    pub fn with_bytes(&self, bytes: Vec<u8>) -> Self {
+        Self { bytes, key: self.key.clone() }
     }
 
     /// The bytes as received, line end included: what is forwarded.
@@ -177,10 +235,23 @@ impl Line {
         end.strip_suffix(b"\r").unwrap_or(end)
     }
 
+    /// The digest by which records, cards and signatures name it: of the plain one where it has a key.
     pub fn digest(&self) -> Digest {
-        Digest::of(self.content())
+        self.named(Digest::of(self.content()))
+    }
+
+    pub(super) fn named(&self, plain: Digest) -> Digest {
+        self.key.as_ref().map_or(plain, |key| key.of(plain.as_bytes()))
     }
 }
+
+impl PartialEq for Line {
+    fn eq(&self, other: &Self) -> bool {
+        self.bytes == other.bytes
+    }
+}
+
+impl Eq for Line {}
 
 impl std::fmt::Debug for Line {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

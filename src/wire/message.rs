@@ -116,7 +116,7 @@ impl Call {
         };
         let mut bytes = self.line.bytes().to_vec();
         bytes.splice(replaced, text.into_bytes());
-        match sort(Line::new(bytes)) {
+        match sort(self.line.with_bytes(bytes)) {
             Sorted::Call(call) => Ok(*call),
             Sorted::Refused { refusal, .. } => Err(refusal),
             Sorted::Plain(_) | Sorted::Blank => Err(refused("the edit leaves no call")),

@@ -44,7 +44,7 @@ pub fn with_member(line: &Line, path: &[&str], member: &str, token: &str) -> Opt
 
 fn replaced(line: &Line, span: Range<usize>, token: &str) -> Option<Line> {
     let bytes = line.bytes();
-    Some(Line::new([bytes.get(..span.start)?, token.as_bytes(), bytes.get(span.end..)?].concat()))
+    Some(line.with_bytes([bytes.get(..span.start)?, token.as_bytes(), bytes.get(span.end..)?].concat()))
 }
 
 /// Where the value at the end of a path of keys is written, if there is one. Errors: it cannot be read strictly.

@@ -1,6 +1,7 @@
 //! Redaction: what is hidden, what is kept, and what becomes of texts too long.
 
 use mcp_approve::audit::redact::{ROOM, Redactor};
+use mcp_approve::audit::repeats;
 use mcp_approve::wire::digest::Digest;
 
 use crate::audit::redactor;
@@ -148,6 +149,42 @@ fn equal_secrets_match_under_one_key_only() {
     assert_ne!(Redactor::new(&[8; 32]).mark(b"hunter2"), mark);
 }
 
+/// What a call says under the key of a secret and once more elsewhere: in a record, does the second place say it?
+#[test]
+fn g6_only_what_looks_made_by_chance_is_hidden_where_it_comes_again() {
+    let is_hidden = |secret: &str, text: &str| {
+        let json = serde_json::json!({ "password": secret }).to_string();
+        let mut found = Vec::new();
+        let _ = redactor().json(&json, &[], &mut found);
+        let known = repeats::tokens(&found);
+        let told = redactor().without(text, &known).into_owned();
+        assert!(told == text || told.contains(&redactor().mark(secret.as_bytes())) || secret.contains(' '), "{told}");
+        told != text
+    };
+    for secret in [
+        "hunter2xyz", "s3cr3t-planted-01", "Zx81kkQp", "9f86d081884c7d659a2feaa0c55ad015",
+        "AKq7Rz/x81LmWp02/Yt5vNc8+dE3", "550e8400-e29b-41d4-a716-446655440000", "q7Rz+x81=Lm", "q7Rz\"x81\\Lm",
+        "Bearer q7Rzx81Lm",
+    ] {
+        let last = secret.rsplit(' ').next().unwrap();
+        assert!(is_hidden(secret, &format!("curl -H 'X-Odd: {last}' https://h/?a={last}")), "{secret}");
+    }
+    // As an address and JSON within JSON write it.
+    for written in ["q7Rz%22x81%2BLm5", "q7Rz%22x81%2bLm5", r#"q7Rz\"x81+Lm5"#, r#"q7Rz\\\"x81+Lm5"#] {
+        assert!(is_hidden("q7Rz\"x81+Lm5", &format!("a {written} b")), "{written}");
+    }
+    // An agent would hide what it does behind any of these.
+    for act in [
+        "rm -rf /x", "rm${IFS}-rf${IFS}/x1y2z3", "$(cat</etc/a1b2c3d4)", "/etc/passwd", "/srv/a1b2c3d4e5f6",
+        "~/x1y2z3w4v5u6", "../a1b2c3d4e5f6", "src/Foo2Bar.rs", "/home/ada/project2/release3/a1b2", "production",
+        "backup-prod-2024", "2024-11-28", "192.168.10.20", "deploy.sh", "DELETE FROM users", "drop_table",
+        "1234567890123", "k8s-prod-eu", "web01.prod.example.com", "mkfs.ext4", "python3.11", "getUserById",
+        "a1b2;reboot", "{rm,-rf,a1b2c3}", "x1y2z3|sh", "hunter2", "Summer2024!",
+    ] {
+        assert!(!is_hidden(act, &format!("sh -c '{act}'")), "{act}");
+    }
+}
+
 /// RFC 4231, test case 2, its key filled up with zeros as HMAC does.
 #[test]
 fn the_keyed_hash_is_hmac_sha_256() {
@@ -165,7 +202,12 @@ fn what_is_too_long_is_cut_and_says_so() {
     let long = format!(r#"{{"content":"{}","path":"/a","pin":"1234"}}"#, "é".repeat(ROOM));
     let mut out = String::new();
     let cut = redactor().redact(&long, &mut out).unwrap();
-    assert_eq!((cut.bytes, cut.digest), (long.len(), Digest::of(long.as_bytes())));
+    // The digest of a text of which a reader lacks the PIN alone would tell it.
+    let plain = Digest::of(long.as_bytes());
+    assert_eq!((cut.bytes, cut.digest), (long.len(), redactor().key().of(plain.as_bytes())));
+    let clear = long.replace("pin", "page");
+    let cut = redactor().redact(&clear, &mut String::new()).unwrap();
+    assert_eq!(cut.digest, Digest::of(clear.as_bytes()));
     let expected = format!(r#"{{"content":"{}…[32768 bytes in all]","path":"/a","pin":"«1234»"}}"#, "é".repeat(128));
     assert_eq!(out, marked(&expected), "the structure stays");
 

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use mcp_approve::audit::redact::Redactor;
+use mcp_approve::wire::digest::Digest;
 use serde_json::{Value, json};
 
 use super::Home;
@@ -41,6 +43,17 @@ fn every_change_of_the_rules_is_recorded_with_its_author_and_the_text() {
     let run = home.run(&["rules", "remove", "no-keys"]);
     assert!(run.code == 2 && run.err.contains("nothing was changed, because it could not be recorded"), "{}", run.err);
     assert_eq!(policy(&home), before);
+}
+
+/// Whoever has the machine can tell what a hash in its log stands for, and which call a keyed digest names.
+#[test]
+fn who_has_the_key_of_a_log_can_check_what_it_names() {
+    let home = observed(None);
+    let said = home.run_with("hunter2\n", &["log", "hash"]).out;
+    let redactor = Redactor::new(&fs::read(home.path("state/redaction.key")).unwrap().try_into().unwrap());
+    let plain = Digest::of(b"hunter2");
+    let all = [redactor.mark(b"hunter2"), plain.to_string(), redactor.key().of(plain.as_bytes()).to_string()];
+    assert_eq!(said.split_ascii_whitespace().filter(|word| word.len() > 20).collect::<Vec<_>>(), all, "{said}");
 }
 
 #[test]

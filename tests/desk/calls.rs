@@ -135,6 +135,7 @@ pub fn write(ticket: &str) -> Snapshot {
         silence: None,
         bare: false,
         signs: None,
+        salt: None,
     }
 }
 

@@ -258,6 +258,7 @@ pub fn held(arguments: &str) -> FromWrapper {
             silence: None,
             bare: false,
             signs: None,
+            salt: None,
         }),
     }
 }

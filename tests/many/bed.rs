@@ -53,11 +53,11 @@ pub fn sam() -> Key {
 impl Machine {
     /// A wrapper with these options beside `desk run`.
     pub fn start(postgres: &Postgres, policy: &str, options: &[&str]) -> Self {
-        Self::serving(postgres, policy, options, &[])
+        Self::serving(postgres, policy, options, (Server::with(&[reader("read"), writer("write")]), &[]))
     }
 
-    /// The same, with more words for the server's command.
-    pub fn serving(postgres: &Postgres, policy: &str, options: &[&str], words: &[&str]) -> Self {
+    /// The same around this server, with more words for its command.
+    pub fn serving(postgres: &Postgres, policy: &str, options: &[&str], (server, words): (Server, &[&str])) -> Self {
         let home = tempfile::tempdir().unwrap();
         let private = |name: &str, text: &str| {
             let path = home.path().join(name);
@@ -69,7 +69,6 @@ impl Machine {
             "etc/allowed_signers",
             &format!("mara@example.com {}\nsam@example.com {}\n", mara().line(), sam().line()),
         );
-        let server = Server::with(&[reader("read"), writer("write")]);
         let command: Vec<String> = server.command().into_iter().chain(words.iter().map(|&word| word.into())).collect();
         let mut host = Host::wrapping(home.path(), &[&["--name", "s"], options].concat(), &command);
         host.handshake("2025-06-18");

@@ -31,6 +31,7 @@ pub fn config() -> Config {
         places: Places { folders: ["/a", "/b", "/w", "/srv/public"].map(str::to_owned).into(), ..Places::default() },
         expected: None,
         mismatch: mcp_approve::capability::schema::Mismatch::default(),
+        redactor: mcp_approve::audit::redact::Redactor::new(&[7; 32]),
     }
 }
 

@@ -209,16 +209,21 @@ impl World {
     }
 
     pub fn host(&mut self, content: &str) -> Vec<Did> {
-        let line = Line::new(format!("{content}\n").into_bytes());
-        self.sent.insert(line.digest());
+        let line = self.sends(content);
         self.step(Event::HostLine(line))
     }
 
     pub fn server(&mut self, content: &str) -> Vec<Did> {
-        let line = Line::new(format!("{content}\n").into_bytes());
         // A request of the server's can be held as well.
-        self.sent.insert(line.digest());
+        let line = self.sends(content);
         self.step(Event::ServerLine(line))
+    }
+
+    /// A line, known by its plain digest and by the one that hides a secret.
+    fn sends(&mut self, content: &str) -> Line {
+        let line = Line::new(format!("{content}\n").into_bytes());
+        self.sent.extend([line.digest(), line.clone().keyed(config().redactor.key()).digest()]);
+        line
     }
 
     /// A call; the id is a JSON token.

@@ -12,6 +12,7 @@ use super::part::{SOONEST, Served, Site, UNWOKEN};
 use super::verdicts::Verdicts;
 use crate::audit::recording;
 use crate::audit::redact::Redactor;
+use crate::audit::repeats::Seen;
 use crate::desk::engine::{Engine, EngineError};
 use crate::desk::told::{EVERY_SESSION, Remote, Told};
 use crate::desk::withheld::{self, Fit, Secrets};
@@ -19,7 +20,6 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::home::user;
 use crate::link::client::{Clients, Me};
 use crate::link::message::{ClientEvent, ConsoleKind, FromConsole, FromWrapper, Status, Wrapper};
-use crate::wire::Digest;
 
 /// Between two wakes of the operators.
 const WAKES: Duration = Duration::from_millis(100);
@@ -50,6 +50,8 @@ enum Connection {
 /// One wrapper that is here.
 struct Session {
     wrapper: Wrapper,
+    /// The secrets that its cards had.
+    seen: Seen,
     /// What waits there, by ticket.
     waiting: BTreeMap<String, Waiting>,
     /// Its state now; and what operators were told of it last, and when.
@@ -60,8 +62,6 @@ struct Session {
 struct Waiting {
     row: Row,
     secrets: Secrets,
-    /// The digests of the call's bytes as operators have them, each with its own: of a withheld card operators have another.
-    digests: Vec<(Digest, Digest)>,
 }
 
 /// One row of `told`.
@@ -188,11 +188,9 @@ impl Cards {
     async fn bring(&mut self, engine: &Engine) -> Result<(), EngineError> {
         let live: Vec<String> = self.sessions.keys().cloned().collect();
         for Remote { session, word, signed } in self.verdicts.read(engine, &live).await? {
-            let waiting = self.sessions.get(&session).and_then(|one| one.waiting.get(&word.ticket));
-            let own = waiting.and_then(|one| one.digests.iter().find(|(told, _)| *told == word.digest));
             let message = FromConsole::Decide {
                 ticket: word.ticket,
-                digest: own.map_or(word.digest, |(_, own)| *own),
+                digest: word.digest,
                 verdict: word.verdict,
                 signed: Some(signed),
             };
@@ -208,7 +206,8 @@ impl Cards {
             ClientEvent::Connected(wrapper) => {
                 let session = wrapper.session.clone();
                 self.verdicts.begin(&session);
-                let new = Session { wrapper, waiting: BTreeMap::new(), status: None, told: None };
+                let seen = Seen::of_command(&withheld::of_command(&self.redactor, &wrapper.command));
+                let new = Session { wrapper, seen, waiting: BTreeMap::new(), status: None, told: None };
                 let hello = self.hello(&new.wrapper);
                 self.sessions.insert(session.clone(), new);
                 self.say(&session, hello);
@@ -260,19 +259,13 @@ impl Cards {
     }
 
     fn held(&mut self, session: &str, call: &Snapshot) {
-        let secrets = Secrets::of(&self.redactor, call);
+        let Some(found) = self.sessions.get_mut(session) else { return };
+        let secrets = Secrets::of(&self.redactor, call, &mut found.seen);
         let Some(fit) = withheld::card(&self.redactor, &secrets, call) else {
             return tracing::warn!(ticket = %call.ticket, "a card cannot be sent without a secret in it");
         };
-        let told = if let Told::Held { card, .. } = &fit.told { card.digest } else { call.digest };
         let row = Row::new(session, fit);
-        if let Some(found) = self.sessions.get_mut(session) {
-            // A verdict on an older card of the call is for the bytes that it showed.
-            let mut digests = found.waiting.remove(&call.ticket).map(|one| one.digests).unwrap_or_default();
-            digests.push((told, call.digest));
-            digests.dedup();
-            found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets, digests });
-        }
+        found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets });
         self.push(row);
     }
 

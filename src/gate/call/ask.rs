@@ -115,7 +115,8 @@ pub(super) fn read_edit(
     arguments: &str,
 ) -> Result<(Call, InSession), String> {
     let call = held.call.with_arguments(arguments);
-    let call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
+    let mut call = call.map_err(|refusal| format!("the edit is refused: {}", refusal.what))?;
+    let _ = context.out.secrets.name(&mut call);
     let (described, seen) = (shown.described.clone(), Seen::default());
     let judged = judge::judgement(&call, described, context, &seen);
     if let Some(violation) = judged.violations.first() {
@@ -133,7 +134,8 @@ pub(super) fn read_edit(
     }
 }
 
-pub(super) fn edited(mut held: Held, shown: Case, call: Call, session: InSession) -> Next {
+pub(super) fn edited(mut held: Held, shown: Case, (mut call, session): (Call, InSession), out: &mut Out) -> Next {
+    out.secrets.take(&mut call);
     let (digest, arguments) = (held.call.digest(), held.call.arguments_text().to_owned());
     if wait::are_possible(&held.call) {
         // A later request of the host repeats what the host sent, not the edit.

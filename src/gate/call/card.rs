@@ -60,6 +60,7 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         silence: silence(context, held),
         bare: context.host.of(&held.call).is_some_and(|(name, _)| deadline::is_bare(name)),
         signs: None,
+        salt: Some(signed::salt(&context.config.secret, held)),
     };
     if signed::needs(context, judged) == Needs::Signature {
         if let Some(offer) = &mut snapshot.offer {

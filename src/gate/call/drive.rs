@@ -339,13 +339,15 @@ impl Gate {
         let Some((held, asking)) = ask::take(&mut self.calls, word) else {
             return self.out.refuse_word(word, "this call no longer waits, or it has changed since it was shown");
         };
-        match ask::read_edit(self.context(), &held, &asking.case.judged, arguments) {
+        let edit = match ask::read_edit(self.context(), &held, &asking.case.judged, arguments) {
+            Ok(edit) => edit,
             Err(why) => {
                 self.calls.put(held, asking);
-                self.out.refuse_word(word, why);
+                return self.out.refuse_word(word, why);
             }
-            Ok((call, session)) => self.drive(ask::edited(held, asking.case, call, session)),
-        }
+        };
+        let next = ask::edited(held, asking.case, edit, &mut self.out);
+        self.drive(next);
     }
 
     /// A console shows a card whose facts may be old. Many consoles may: one look at a time is enough.

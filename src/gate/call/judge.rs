@@ -277,6 +277,7 @@ fn judge_request(call: &Call, (method, params): (&str, &str), context: Context<'
         None if !is_host => behavior.hazards.clear(),
         None => {
             behavior.hazards.extend(unread_request(call, method, context));
+            behavior.hazards.extend(context.out.secrets.repeat_in(call));
             let is_place = |path: &str| {
                 plain(path).is_some_and(|path| {
                     context.config.places.holds(&path, context.host.roots.folders().iter().map(String::as_str))
@@ -398,6 +399,7 @@ fn judge_call(call: &Call, described: Option<Arc<Described>>, context: Context<'
     {
         behavior.hazards.push(Hazard { kind: HazardKind::AfterReading, what: what.clone() });
     }
+    behavior.hazards.extend(context.out.secrets.repeat_in(call));
     let question = Question {
         method: None,
         server: &context.config.server,

@@ -81,13 +81,22 @@ pub(in crate::gate) fn terms(context: Context<'_>, held: &Held, judged: &Judged,
 
 /// Unknown before the card is sent, by the wrapper's secret; another for each call, edit, wrapper and signature that was taken.
 fn challenge(secret: &str, held: &Held, number: u64) -> Challenge {
+    Challenge::of(*drawn(["challenge of a card", secret, &held.ticket, &number.to_string()], held).as_bytes())
+}
+
+/// What only those learn who have the whole card.
+pub(super) fn salt(secret: &str, held: &Held) -> Digest {
+    drawn(["salt of a card", secret, &held.ticket, ""], held)
+}
+
+fn drawn(parts: [&str; 4], held: &Held) -> Digest {
     let mut hasher = Hasher::default();
-    for part in ["challenge of a card", secret, &held.ticket, &number.to_string()] {
+    for part in parts {
         hasher.update(part.as_bytes());
         hasher.update(&[0]);
     }
     hasher.update(held.call.digest().as_bytes());
-    Challenge::of(*hasher.finish().as_bytes())
+    hasher.finish()
 }
 
 /// The proof that an operator may say this of a call's tool; `terms` is what its signature covers, if it loosens something.

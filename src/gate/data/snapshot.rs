@@ -67,7 +67,7 @@ pub struct Snapshot {
     pub readings: Vec<Reading>,
     /// JSON Pointers of the keys that the tool's schema does not declare.
     pub undeclared: Vec<String>,
-    /// The digest of the bytes that will be forwarded.
+    /// The digest that names the bytes that will be forwarded.
     pub digest: Digest,
     /// Length of the whole line, line end aside.
     pub bytes: u64,
@@ -108,6 +108,9 @@ pub struct Snapshot {
     /// Where the approval needs a signature: what it must cover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signs: Option<CardTerms>,
+    /// Known to the consoles that have the whole card: without it the card's digest confirms no guess of what the card shows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub salt: Option<Digest>,
 }
 
 impl Snapshot {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::audit::redact::Redactor;
 use crate::audit::{By, Entry, Kind, VerdictWord};
 use crate::behavior::Agreement;
 use crate::gate::data::effect::Effect;
@@ -13,6 +14,7 @@ use crate::gate::data::event::{Now, Operator, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
 use crate::gate::held::{Held, Judged, Verdict};
 use crate::gate::state::passed::{Passed, Refusals};
+use crate::gate::state::secrets::Secrets;
 use crate::wire::{Digest, Origin, number::push_number};
 
 /// The effects of the current step, in order, and what every entry of the log begins with.
@@ -27,6 +29,7 @@ pub struct Out {
     pub status: Status,
     pub heading: Heading,
     pub log: Log,
+    pub secrets: Secrets,
     effects: Vec<Effect>,
     /// The ends that are closed after all other effects of this step, and those that are closed already.
     closing: Vec<Side>,
@@ -63,7 +66,7 @@ pub struct Heading {
 }
 
 impl Out {
-    pub fn new(heading: Heading) -> Self {
+    pub fn new(heading: Heading, redactor: Redactor) -> Self {
         Self {
             now: Now::default(),
             latest: i64::MIN,
@@ -72,6 +75,7 @@ impl Out {
             status: Status::default(),
             heading,
             log: Log::default(),
+            secrets: Secrets::new(redactor),
             effects: Vec::new(),
             closing: Vec::new(),
             closed: Vec::new(),
@@ -135,7 +139,8 @@ impl Out {
     }
 
     /// Sends an entry to the log and gives its id.
-    pub fn record(&mut self, entry: Entry) -> u64 {
+    pub fn record(&mut self, mut entry: Entry) -> u64 {
+        self.secrets.hide_in(&mut entry);
         self.entries += 1;
         self.effects.push(Effect::Record(self.entries, Box::new(entry)));
         self.entries

@@ -170,7 +170,8 @@ pub(in crate::gate) fn streamed(
         out.push(Effect::WriteToHost(answer_lost(id, &why)));
     }
     let outcome = if failed { Outcome::Error } else { Outcome::Streamed };
-    let mut entry = outcome_entry(flight, outcome, out).with("bytes", bytes).with("answer", digest.to_string());
+    let digest = digest.keyed(out.secrets.key()).to_string();
+    let mut entry = outcome_entry(flight, outcome, out).with("bytes", bytes).with("answer", digest);
     let schema = flight.described.as_ref().and_then(|known| known.output());
     entry.add("output_schema", schema.map(|_| "not checked: the answer is too long"));
     out.record(entry);
@@ -388,7 +389,8 @@ pub(in crate::gate) fn announce_changes(line: Line, out: &mut Out) -> Relay {
     let Some(changed) = changed.filter(|changed| changed != &line) else { return Relay::AsItIs(line) };
     let mut entry = out.entry(Kind::Event).with("what", "said to the host that the list of tools may change");
     entry.digest = Some(line.digest());
-    out.record(entry.with("sent", changed.digest()));
+    let sent = changed.clone().keyed(out.secrets.key()).digest();
+    out.record(entry.with("sent", sent));
     Relay::Instead(changed)
 }
 

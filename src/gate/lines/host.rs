@@ -67,10 +67,38 @@ enum Failed {
     Yes,
 }
 
+impl HostLine {
+    fn call_mut(&mut self) -> Option<&mut Call> {
+        match self {
+            Self::Call(call)
+            | Self::Search(call)
+            | Self::Return(call, _)
+            | Self::Ruled(call)
+            | Self::Outside(call, _)
+            | Self::Request(.., Some(call)) => Some(call),
+            Self::Nothing
+            | Self::Refused(..)
+            | Self::Task(..)
+            | Self::Request(.., None)
+            | Self::CancelsForm
+            | Self::CancelsHeld(_)
+            | Self::CancelsSearch(_)
+            | Self::CancelsTaskRequest(_)
+            | Self::CancelsRenamed(..)
+            | Self::Notification(..)
+            | Self::FormAnswer(..)
+            | Self::Answer(..) => None,
+        }
+    }
+}
+
 impl Gate {
     /// A call is held; anything else that is canonical passes at once; the rest is refused.
     pub(in crate::gate) fn on_host_line(&mut self, line: Line) {
-        let sorted = sort(line, self.context(), &self.waiting);
+        let mut sorted = sort(line.keyed(self.out.secrets.key()), self.context(), &self.waiting);
+        if let Some(call) = sorted.call_mut() {
+            self.out.secrets.take(call);
+        }
         self.on_sorted(sorted);
     }
 

@@ -57,7 +57,7 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
         let entry = entry.with("result", act.word()).with("found", test.words());
         let mut entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
         // The host of a cancelled call gets nothing at all.
-        entry.add("sent", is_wanted.then(|| reply.digest()));
+        entry.add("sent", is_wanted.then(|| reply.clone().keyed(context.out.secrets.key()).digest()));
         entry
     };
     let withhold = |by: (&Rule, &ResultTest)| {

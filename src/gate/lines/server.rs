@@ -68,6 +68,7 @@ impl Gate {
 
     /// A line of the server reaches the host at once, unless the host must not get it so.
     pub(in crate::gate) fn on_server_line(&mut self, line: Line) {
+        let line = line.keyed(self.out.secrets.key());
         let gist = message::peek(line.content());
         let sorted = sort(&gist, self.context(), &self.waiting);
         let opens = matches!(&sorted, FromServer::Answer(id) if self.host.introduction.as_ref() == Some(id));
@@ -254,7 +255,7 @@ impl Gate {
             Gist::Unreadable => (Form::Unreadable, ""),
         };
         if !matches!(gist, Gist::Response { id, .. } if self.flights.contains(id)) {
-            let payload = (form == Form::Notification).then(|| digest.to_string());
+            let payload = (form == Form::Notification).then(|| digest.keyed(self.out.secrets.key()).to_string());
             let counted = (Origin::Server, form, method);
             let at = self.out.log.passed.take(self.out.now.mono, counted, bytes, payload);
             self.out.wake_by(at);

@@ -3,6 +3,7 @@
 pub mod frozen;
 pub mod passed;
 pub mod roots;
+pub mod secrets;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
