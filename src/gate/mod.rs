@@ -30,7 +30,7 @@ use data::report::{KnownTool, Status, WaitingCall};
 use data::snapshot::Snapshot;
 use deadline::GRACE;
 use grants::Grants;
-use held::out::{Heading, Out};
+use held::out::Out;
 use held::table::Calls;
 use held::{Approved, Asking, Describing, Held, Next, Opening, Stage, StageKind, Verdict, Withdrawal, replies};
 use lines::answer;
@@ -78,15 +78,7 @@ impl Gate {
         let (waiting, pins) = (Waiting::new(&config), std::mem::take(&mut config.pins));
         Self {
             catalog: Catalog::new(&config, pins),
-            out: Out::new(
-                Heading {
-                    server: Arc::clone(&config.server),
-                    session: Arc::clone(&config.session),
-                    policy: policy.digest,
-                    above: config.above.clone(),
-                },
-                config.redactor.clone(),
-            ),
+            out: Out::new(&config, policy.digest),
             config,
             rules: Rules::new(policy),
             ends: Ends::default(),

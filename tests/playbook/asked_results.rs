@@ -3,10 +3,9 @@
 use mcp_approve::audit::record::{By, Entry, Kind, VerdictWord};
 use mcp_approve::gate::data::event::Side;
 use mcp_approve::gate::{Mode, Unattended};
-use mcp_approve::wire::Line;
 use serde_json::{Value, json};
 
-use crate::world::{Did, World, about_task, call, config, modern_call, polled_under, taking_tasks};
+use crate::world::{Did, World, about_task, call, config, keyed, modern_call, polled_under, taking_tasks};
 
 const MARK: &str = "the margin is 37 %";
 const READ: &str = r#"{"path":"/a"}"#;
@@ -66,7 +65,7 @@ fn a_result_waits_whole_and_passes_byte_for_byte_once_it_is_approved() {
     let card = &world.cards["files-2"];
     assert_eq!((card.result_of.as_deref(), card.tool.as_str()), (Some("files-1"), "read_file"));
     assert_eq!(serde_json::from_str::<Value>(&card.arguments).unwrap(), text(MARK), "all of it");
-    assert_eq!(card.digest, Line::new(answer.clone().into_bytes()).digest());
+    assert_eq!(card.digest, keyed(&answer));
     let asked = last(&world, Kind::DecisionAsked);
     assert_eq!((asked.rule.as_deref(), asked.digest), (Some("numbers"), Some(card.digest)));
     let did = world.approve("files-2");
@@ -142,7 +141,7 @@ fn the_strictest_rule_counts_and_what_was_redacted_stays_so() {
     let shown = card.digest;
     let did = world.approve("files-2");
     let passed = did.iter().find_map(|one| if let Did::Forward(line) = one { Some(line) } else { None }).unwrap();
-    assert_eq!(Line::new(passed.clone().into_bytes()).digest(), shown, "what was shown is what is sent");
+    assert_eq!(keyed(passed), shown, "what was shown is what is sent");
     world.finish();
 
     let denies = format!("{ASKS}[[rule]]\nid = 'no'\ndecision = 'deny'\nresult = {{ size = 0 }}\n");

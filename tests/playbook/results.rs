@@ -1,8 +1,7 @@
 //! Rules about results: what the host gets instead of an answer, and what is recorded of both.
 
-use crate::world::{Did, World, call, config, modern_call};
+use crate::world::{Did, World, call, config, keyed, modern_call};
 use mcp_approve::audit::record::{Entry, Kind};
-use mcp_approve::wire::Line;
 use mcp_approve::wire::message::Gist;
 use serde_json::{Value, json};
 
@@ -65,7 +64,7 @@ fn a_secret_is_taken_out_and_nothing_else_of_the_text() {
     assert_eq!(ours(&did), expected, "text alone, and no structuredContent");
     let Did::Answer(sent) = &did else { panic!() };
     let entry = decided(&world).pop().unwrap();
-    let of = |text: &str| Line::new(text.as_bytes().to_vec()).digest().to_string();
+    let of = |text: &str| keyed(text).to_string();
     assert_eq!((entry.rule.as_deref(), entry.ticket.as_deref()), (Some("s"), Some("files-1")));
     assert_eq!(entry.detail.get("result").unwrap(), "redact");
     assert_eq!(entry.detail.get("answer").unwrap(), of(&line(5, &result)), "the server's");

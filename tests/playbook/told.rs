@@ -4,7 +4,7 @@ use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::gate::data::event::Event;
 use serde_json::json;
 
-use crate::world::{Did, TOOLS, World};
+use crate::world::{Did, TOOLS, World, keyed};
 
 fn events(world: &World) -> Vec<&Entry> {
     world.entries.iter().filter(|entry| entry.kind == Kind::Event).collect()
@@ -34,7 +34,7 @@ fn each_kind_of_event_is_a_record_with_what_it_is_about() {
             (Some(&*format!("notifications/{method}")), target)
         );
         assert_eq!(event.arguments.as_deref(), Some(params), "{method}");
-        assert_eq!(event.digest, Some(mcp_approve::wire::Line::new(line.into_bytes()).digest()));
+        assert_eq!(event.digest, Some(keyed(&line)));
     }
 }
 

@@ -5,6 +5,8 @@ use mcp_approve::behavior::shape::Places;
 use mcp_approve::gate::data::pin::Pins;
 use mcp_approve::gate::{Config, Discover, ForwardOrder, Mode, Polling, Unattended};
 use mcp_approve::policy::scope::Scope;
+use mcp_approve::wire::Line;
+use mcp_approve::wire::digest::Digest;
 
 /// What a gate is told in tests.
 pub fn config() -> Config {
@@ -42,6 +44,11 @@ pub const TOOLS: &str = r#"[
 {"name":"delete_file","description":"Deletes a file.","inputSchema":{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}},
 {"name":"glance_at_board","description":"Looks at the board.","inputSchema":{"type":"object","properties":{"id":{"type":"integer"},"to":{"type":"string"}}}}
 ]"#;
+
+/// The digest of a line that holds a secret, or that nobody has searched for one.
+pub fn keyed(line: &str) -> Digest {
+    Line::new(line.as_bytes().to_vec()).keyed(config().redactor.key()).digest()
+}
 
 /// A legacy `tools/call`.
 pub fn call(id: &str, tool: &str, arguments: &str) -> String {

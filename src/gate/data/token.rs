@@ -74,7 +74,7 @@ impl GuardrailToken {
     /// Trades token and call for the bytes to write.
     /// Errors: [`NotThisCall`] when the token is another wrapper's or another call's; both are gone then, nothing is written.
     pub fn redeem(self, wrapper: &str, call: Call) -> Result<Vec<u8>, NotThisCall> {
-        // A call's digest was computed from its own bytes when the call was made, and neither changes after that.
+        // A call's digest, keyed or plain, is of its own bytes, which never change.
         if *self.wrapper != *wrapper || call.digest() != self.digest {
             return Err(NotThisCall);
         }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::audit::redact::Redactor;
 use crate::audit::{By, Entry, Kind, VerdictWord};
 use crate::behavior::Agreement;
+use crate::gate::config::Config;
 use crate::gate::data::effect::Effect;
 use crate::gate::data::event::{Now, Operator, OperatorWord, Said, Side};
 use crate::gate::data::report::{Activity, ActivityKind, CallEnd, Direction, Status};
@@ -66,7 +66,13 @@ pub struct Heading {
 }
 
 impl Out {
-    pub fn new(heading: Heading, redactor: Redactor) -> Self {
+    pub fn new(config: &Config, policy: Digest) -> Self {
+        let heading = Heading {
+            server: Arc::clone(&config.server),
+            session: Arc::clone(&config.session),
+            policy,
+            above: config.above.clone(),
+        };
         Self {
             now: Now::default(),
             latest: i64::MIN,
@@ -75,7 +81,7 @@ impl Out {
             status: Status::default(),
             heading,
             log: Log::default(),
-            secrets: Secrets::new(redactor),
+            secrets: Secrets::new(config.redactor.clone()),
             effects: Vec::new(),
             closing: Vec::new(),
             closed: Vec::new(),

@@ -44,7 +44,7 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
     }
     let met: Vec<(&Rule, &ResultTest)> = about.filter(|(_, test)| test.holds(&read)).collect();
     let first = |act: ResultAct| met.iter().find(|(_, test)| test.act == act).copied();
-    let flight = context.flights.get(id);
+    let (flight, key) = (context.flights.get(id), context.out.secrets.key());
     let is_wanted = flight.is_none_or(|flight| flight.wanted == Wanted::Yes);
     let instead = |(rule, test): (&Rule, &ResultTest), act: ResultAct, reply: &Line| {
         let mut entry = context.out.entry(Kind::ResultDecision);
@@ -57,11 +57,11 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
         let entry = entry.with("result", act.word()).with("found", test.words());
         let mut entry = entry.with("bytes", line.content().len()).with("answer", line.digest());
         // The host of a cancelled call gets nothing at all.
-        entry.add("sent", is_wanted.then(|| reply.clone().keyed(context.out.secrets.key()).digest()));
+        entry.add("sent", is_wanted.then(|| reply.digest()));
         entry
     };
     let withhold = |by: (&Rule, &ResultTest)| {
-        let reply = replies::result_withheld(id, flight, &by.0.id);
+        let reply = replies::result_withheld(id, flight, &by.0.id).keyed(key);
         Some(Ruled::Instead(instead(by, ResultAct::Deny, &reply), reply))
     };
     if let Some(denies) = first(ResultAct::Deny) {
@@ -72,7 +72,7 @@ pub(in crate::gate) fn ruled(line: &Line, id: &Id, context: Context<'_>) -> Opti
         let tests: Vec<&ResultTest> =
             met.iter().map(|(_, test)| *test).filter(|test| test.act == ResultAct::Redact).collect();
         let Some(result) = read.redacted(&tests) else { return withhold(redacts) };
-        left = reply::result_of(id, &result);
+        left = reply::result_of(id, &result).keyed(key);
         entry = Some(instead(redacts, ResultAct::Redact, &left));
     }
     match (first(ResultAct::Ask), entry) {
