@@ -106,6 +106,7 @@
 //! | G7 | the desk is cut off, down, slow or hides what was signed there | a stop that a wrapper has seen holds until its end is signed; where the policy says `[desk] required = true`, nothing passes unasked without a signed sign of life of the last five minutes |
 //! | G8 | `ssh-keygen` is another program | only a program that root alone can change is run; what a touch does not show is said in the grade |
 //! | G9 | a verdict is replayed after a restart or a restored copy | a challenge of each card, made of a random secret of the wrapper |
+//! | G10 | a team's set of somebody else, of another text, older than one that came, with rules that read otherwise elsewhere, or with more than this machine takes | a set is signed by somebody whom `config.toml` names, and the latest that was seen counts; its rules are read by the one reader, shown as they would be here, and become part of the policy by its acceptance alone; `[desk] team_may` |
 //!
 //! Not answered yet, and so not in the table: the parts of E9 and E10 that take the operator's key.
 

@@ -1,4 +1,4 @@
-//! home: names of servers, `config.toml`, what was agreed to as a file, acceptance of policies.
+//! home: names of servers, `config.toml`, what is given to others as a file, acceptance of policies.
 
 mod acceptance;
 mod agreed_file;
@@ -7,3 +7,4 @@ mod config;
 mod names;
 mod remote;
 mod signers;
+mod taken_over;

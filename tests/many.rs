@@ -9,5 +9,6 @@ mod forged;
 mod log;
 mod roles;
 mod stop;
+mod team;
 mod withheld;
 mod witness;

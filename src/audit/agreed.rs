@@ -24,6 +24,8 @@ pub struct Latest {
     pub says: Says,
     /// The signature that it was agreed to with, not checked.
     pub signed: Option<Evidence>,
+    /// Whose set of a team it was taken from.
+    pub team: Option<String>,
 }
 
 /// Completes an entry of [`Kind::Agreed`]: what was agreed to.
@@ -52,6 +54,9 @@ pub fn sealed_anew(now: i64, seq: u64, body: &str) -> Option<Entry> {
     if let Some(signatures) = detail.get("signatures") {
         entry.uncut.add("signatures", signatures);
     }
+    if let Some(from) = detail.get("from_team") {
+        entry.uncut.add("from_team", from);
+    }
     entry.assurance = fields.assurance.as_deref().and_then(Grade::from_word).unwrap_or_default();
     Some(entry.with("since", fields.time).with("was_record", seq))
 }
@@ -62,10 +67,15 @@ pub fn latest(body: &str, digest: &Digest) -> Option<Latest> {
     struct Detail {
         #[serde(default)]
         signatures: Vec<Kept>,
+        from_team: Option<Team>,
+    }
+    #[derive(Deserialize)]
+    struct Team {
+        signer: String,
     }
     let Said { says, .. } = read(body).filter(|said| said.digest == *digest)?;
-    let Detail { signatures } = Fields::of(body.as_bytes())?.detail().unwrap_or_default();
-    Some(Latest { says, signed: signatures.first().map(Kept::evidence) })
+    let Detail { signatures, from_team } = Fields::of(body.as_bytes())?.detail().unwrap_or_default();
+    Some(Latest { says, signed: signatures.first().map(Kept::evidence), team: from_team.map(|team| team.signer) })
 }
 
 /// What a record says of which agreement.

@@ -329,7 +329,7 @@ pub struct ToolsReviewOptions {
     /// Only this server and its tools
     #[arg(value_name = "SERVER")]
     pub server: Option<String>,
-    /// Write what was agreed to as a file that another machine can import; without FILE to stdout
+    /// Write what was agreed to, your rules and your roles as a file that another machine can import; without FILE to stdout. With SERVER only what was agreed to for it
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-", value_hint = ValueHint::FilePath)]
     pub export: Option<PathBuf>,
     /// Review what such a file offers, and agree to what you choose; `-` reads it from stdin

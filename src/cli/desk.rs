@@ -48,14 +48,15 @@ Examples:
   mcp-approve desk freeze --lift"
     )]
     Freeze(FreezeOptions),
-    /// Signs a file of `tools review --export` for your team: machines whose config.toml names you offer it as a review
+    /// Signs a file of `tools review --export` for your team, or takes it back: machines whose config.toml names you offer it as a review
     #[command(
         after_help = "A machine takes nothing over by itself: `team = [\"you@example.com\"]` under [desk] in its config.toml has it offered, \
 and `mcp-approve tools review --team` there agrees to it.
 
 Example:
-  mcp-approve tools review --export agreed.json
-  mcp-approve desk share agreed.json"
+  mcp-approve tools review --export team.json
+  mcp-approve desk share team.json
+  mcp-approve desk share --none"
     )]
     Share(ShareOptions),
     /// Signs each minute that machines can be reached, for those whose policy requires it
@@ -93,8 +94,11 @@ pub struct FreezeOptions {
 pub struct ShareOptions {
     #[command(flatten)]
     pub desk: DeskUrl,
-    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath, required_unless_present = "none")]
+    pub file: Option<PathBuf>,
+    /// Share nothing any more: whoever took something over from you is offered to take it back
+    #[arg(long, conflicts_with = "file")]
+    pub none: bool,
 }
 
 #[derive(Args, Debug)]
@@ -169,7 +173,7 @@ pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut d
         DeskCommand::Freeze(options) => freeze(options, Here { places, now: now() }, out),
         DeskCommand::Share(options) => {
             let target = target(&options.desk, places)?;
-            runtime()?.block_on(stop::share(&target, &options.file, Here { places, now: now() }, out))?;
+            runtime()?.block_on(stop::share(&target, options.file.as_deref(), Here { places, now: now() }, out))?;
             Ok(ExitCode::SUCCESS)
         }
         DeskCommand::Alive(options) => {

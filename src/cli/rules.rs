@@ -1,12 +1,12 @@
 //! `mcp-approve rules …`: shows, checks, explains, changes and tries the policy.
 
-mod add;
-mod alter;
+pub(super) mod add;
+pub(super) mod alter;
 mod edit;
 mod explain;
 mod list;
 pub mod options;
-mod past;
+pub(super) mod past;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ pub(super) struct Site<'a> {
 }
 
 impl Site<'_> {
-    fn file(&self) -> RuleFile<'_> {
+    pub(super) fn file(&self) -> RuleFile<'_> {
         RuleFile { place: &self.place, places: self.places, by: By::Command }
     }
 }

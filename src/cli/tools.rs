@@ -6,6 +6,7 @@ mod review;
 mod row;
 mod search;
 pub(super) mod show;
+mod take_over;
 mod transfer;
 
 use std::io::Write;
@@ -35,10 +36,10 @@ pub(super) fn run(command: &ToolsCommand, places: Result<Places, PlaceError>, no
         ToolsCommand::Search(options) => {
             paged(pages(&options.list), First::Top, out, |out| search::run(options, here, out))
         }
-        ToolsCommand::Review(options) if options.team => transfer::import_team(options, here, out),
+        ToolsCommand::Review(options) if options.team => take_over::import_team(options, here, out),
         ToolsCommand::Review(options) => match (&options.export, &options.import) {
             (Some(file), _) => transfer::export(file, options.server.as_deref(), here, out),
-            (None, Some(file)) => transfer::import(file, options, here, out),
+            (None, Some(file)) => take_over::import(file, options, here, out),
             (None, None) => review::run(options, here, out),
         },
         ToolsCommand::Forget(options) => transfer::forget(options, here, out),

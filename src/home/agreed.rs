@@ -1,25 +1,19 @@
 //! What is agreed to, as people read it: with its server and whether it counts. Takes it back and agrees outside of a wrapper:
 //! recorded first, then kept. For the console and the command line alike. Nothing is settled without its record.
-//!
-//! And as a file that a repository or `/etc` can hold, which names servers as people know them, and not by the command line of one
-//! machine: importing such a file is a review.
 
 use std::cell::LazyCell;
 use std::time::{Duration, Instant};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::audit::agreed::{Latest, agreed, taken_back};
 use crate::audit::record::{Entry, Kind};
 use crate::audit::recording::{Recording, RecordingError};
-use crate::audit::rfc3339;
-use crate::behavior::agreed::{Agreement, Backing, What, day_of};
+use crate::behavior::agreed::{Agreement, Backing, day_of};
 use crate::home::config::ConfigError;
 use crate::home::places::Places;
 use crate::home::{config, signers, user};
 use crate::pins::agreed::{Kept, Proofs, Standing};
-use crate::pins::reading::Server;
 use crate::pins::{PinStore, PinsError};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
 use crate::signing::grade::{Danger, Needs};
@@ -108,6 +102,17 @@ pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, Ag
         Known { kept, server, standing }
     };
     Ok(kept.into_iter().zip(standings).map(known).collect())
+}
+
+/// What counts of that which was taken over from this person's sets of a team.
+pub fn of_team(store: &PinStore, places: &Places, author: &str, now: i64) -> Result<Vec<Known>, AgreedError> {
+    let mut known = all(store, places, now)?;
+    known.retain(|one| one.trouble().is_none());
+    let log = config::audit_db(places).map_err(RecordError::from)?;
+    let kept: Vec<Kept> = known.iter().map(|one| one.kept.clone()).collect();
+    let latest = Proofs::open_as_is(&log).latest(&kept);
+    let is_its = |latest: &Option<Latest>| latest.as_ref().and_then(|one| one.team.as_deref()) == Some(author);
+    Ok(known.into_iter().zip(latest).filter(|(_, latest)| is_its(latest)).map(|(one, _)| one).collect())
 }
 
 /// Whether each counts now, by its record and, where the policy asks for signatures, by who signed it.
@@ -218,125 +223,4 @@ pub fn record_all(places: &Places, entries: Vec<Entry>) -> Result<(), RecordErro
 /// none, and a log made then would look like the trace of one.
 pub fn record_if_begun(places: &Places, entry: Entry) -> Result<(), RecordError> {
     if config::audit_db(places)?.exists() { record(places, entry) } else { Ok(()) }
-}
-
-const VERSION: u32 = 1;
-/// How long a file may be, in bytes, and how many agreements it may hold.
-pub const LONGEST: usize = 4 << 20;
-const MOST: usize = 10_000;
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    version: u32,
-    agreed: Vec<Line>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    /// Empty for a key of `_meta`, which holds for every server.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    server: String,
-    /// `npm:NAME` or `pypi:NAME`, where that is certain.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    package: String,
-    /// The program and what it runs, where the package is not certain.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    command: String,
-    what: What,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    tool: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    key: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    schema: String,
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    value: String,
-    /// The day it was agreed to; does not count.
-    since: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgreementOffer {
-    pub agreement: Agreement,
-    pub server: String,
-    package: String,
-    command: String,
-    /// The day it was agreed to, as the file says.
-    pub since: String,
-}
-
-/// What is wrong with a file: each problem, in order.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .0.join("; "))]
-pub struct NoAgreements(Vec<String>);
-
-impl AgreementOffer {
-    /// Whether it is about this server: its name, and its package or command.
-    pub fn is_of(&self, server: &Server) -> bool {
-        let is_same = match server.package.as_deref() {
-            Some(package) => package == self.package,
-            None => self.package.is_empty() && self.command == server.command,
-        };
-        server.name == self.server && is_same
-    }
-}
-
-/// The file of what counts today.
-pub fn to_file(known: &[Known], servers: &[Server]) -> serde_json::Value {
-    let line = |known: &Known| {
-        let Agreement { what, tool, key, schema, value } = known.kept.agreement.clone();
-        let server = servers.iter().find(|server| server.fingerprint == known.kept.fingerprint);
-        // Of a server that is not remembered nobody could say which one it is.
-        if server.is_none() && what != What::Meta {
-            return None;
-        }
-        let package = server.and_then(|server| server.package.clone()).unwrap_or_default();
-        let command = server.filter(|_| package.is_empty()).map(|server| server.command.clone()).unwrap_or_default();
-        let since = rfc3339(known.kept.since).split('T').next().unwrap_or_default().to_owned();
-        let server = known.server.clone();
-        Some(Line { server, package, command, what, tool, key, schema, value, since })
-    };
-    let agreed = known.iter().filter(|known| known.trouble().is_none()).filter_map(line).collect();
-    serde_json::to_value(File { version: VERSION, agreed }).unwrap_or_default()
-}
-
-/// Reads a file whole, or says everything that is wrong with it.
-pub fn of_file(text: &str) -> Result<Vec<AgreementOffer>, NoAgreements> {
-    let wrong = |why: String| NoAgreements(vec![why]);
-    if text.len() > LONGEST {
-        return Err(wrong(format!("it is longer than {LONGEST} bytes")));
-    }
-    let file: File = serde_json::from_str(text).map_err(|error| wrong(error.to_string()))?;
-    if file.version != VERSION {
-        return Err(wrong(format!("it has version {}; this program knows version {VERSION}", file.version)));
-    }
-    if file.agreed.len() > MOST {
-        return Err(wrong(format!("it holds more than {MOST} agreements")));
-    }
-    let (mut offers, mut problems) = (Vec::<AgreementOffer>::new(), Vec::new());
-    let mut seen = std::collections::HashMap::new();
-    for (at, line) in file.agreed.into_iter().enumerate() {
-        let Line { server, package, command, what, tool, key, schema, value, since } = line;
-        let offer =
-            AgreementOffer { agreement: Agreement { what, tool, key, schema, value }, server, package, command, since };
-        let mut problem = |why: &str| problems.push(format!("number {}: {why}", at + 1));
-        if let Err(why) = offer.agreement.check() {
-            problem(why);
-        }
-        if offer.since.parse::<jiff::civil::Date>().is_err() {
-            problem("`since` is not a day like 2026-11-23");
-        }
-        let is_named = !offer.server.is_empty() && offer.package.is_empty() != offer.command.is_empty();
-        if !is_named && what != What::Meta {
-            problem("it needs `server`, and either `package` or `command`");
-        }
-        let same = (offer.server.clone(), offer.package.clone(), offer.command.clone(), offer.agreement.clone());
-        if let Some(first) = seen.insert(same, at) {
-            problem(&format!("it is the same as number {}", first + 1));
-        }
-        offers.push(offer);
-    }
-    if problems.is_empty() { Ok(offers) } else { Err(NoAgreements(problems)) }
 }

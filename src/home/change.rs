@@ -8,6 +8,7 @@ use std::{io, thread};
 
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::audit::{Entry, Kind};
 use crate::home::agreed::{RecordError, record_if_begun};
@@ -169,7 +170,7 @@ impl<'p> RuleFile<'p> {
         let text = self.text()?.filter(|text| Digest::of(text.as_bytes()) == note.after);
         let Some(text) = text else { return Err(ChangeError::ChangedSince { path: path.into(), noted }) };
         let after = note.before.as_deref().unwrap_or_default();
-        self.record(&format!("took back: {}", note.what), &text, after, now)?;
+        self.record(&format!("took back: {}", note.what), None, (&text, after), now)?;
         match &note.before {
             Some(before) => write(path, before)?,
             None => fs::remove_file(path).map_err(|cause| unwritable(path, cause))?,
@@ -179,11 +180,20 @@ impl<'p> RuleFile<'p> {
     }
 
     /// Records who changes what, before it is done, so that every change of the file has an author in the log.
-    fn record(self, what: &str, before: &str, after: &str, now: i64) -> Result<(), RecordError> {
+    fn record(
+        self,
+        what: &str,
+        from: Option<&Value>,
+        (before, after): (&str, &str),
+        now: i64,
+    ) -> Result<(), RecordError> {
         let changed = layers::diff(before, after);
         let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"rules".into());
         let rules = edit::differing(before, after);
         entry.rule = (!rules.is_empty()).then(|| rules.join(", "));
+        if let Some(from) = from {
+            entry.uncut.add("from_team", from);
+        }
         let entry = entry
             .with("what", what)
             .with("operator", format!("{} ({})", user::name(), self.by.word()))
@@ -197,6 +207,11 @@ impl<'p> RuleFile<'p> {
 impl Draft<'_> {
     /// Writes the change, after noting how to undo it, and recording it. `what` names the change for `rules undo`.
     pub fn write(&self, what: &str, now: i64) -> Result<(), ChangeError> {
+        self.write_from(what, None, now)
+    }
+
+    /// The same; `from` is the signature of the team's set that it is taken over from.
+    pub fn write_from(&self, what: &str, from: Option<&Value>, now: i64) -> Result<(), ChangeError> {
         let path = self.file.place.path();
         if self.file.text()? != self.before {
             return Err(ChangeError::Meanwhile(path.into()));
@@ -210,7 +225,7 @@ impl Draft<'_> {
         };
         let noted = note.keep(self.file.places)?;
         let before = self.before.as_deref().unwrap_or_default();
-        let recorded = self.file.record(what, before, &self.after, now).map_err(ChangeError::from);
+        let recorded = self.file.record(what, from, (before, &self.after), now).map_err(ChangeError::from);
         recorded.and_then(|()| write(path, &self.after)).inspect_err(|_| drop(fs::remove_file(&noted)))
     }
 }

@@ -1,6 +1,7 @@
 //! `config.toml`, and how it joins the command line: an option wins over `[server.NAME]`, and that over the top level.
 
 pub mod approver;
+mod carried;
 mod role;
 pub mod value;
 
@@ -10,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use toml::de::DeTable;
+
+pub use carried::{CarriedRole, carried_roles, role_objects, with_role, written_roles};
 
 use crate::behavior::{Trust, expected::Expected};
 use crate::capability::{schema::Mismatch, scope::Listed};
@@ -243,6 +246,11 @@ pub fn role(places: &Places, name: &str) -> Result<Role, ConfigError> {
 
 pub fn tools(places: &Places) -> Result<Vec<ToolProfile>, ConfigError> {
     Ok(load(places)?.tools)
+}
+
+/// The roles of a text of `config.toml`, the built-in ones too; or every problem that the text has.
+pub fn roles_of(text: &str, places: &Places) -> Result<Vec<Role>, Vec<Problem>> {
+    parse(text, places.config_dir()).map(|config| config.roles)
 }
 
 fn find_role(roles: Vec<Role>, name: &str) -> Result<Role, ConfigError> {

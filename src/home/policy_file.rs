@@ -112,7 +112,7 @@ pub(super) fn text_at(place: &PolicyPlace) -> Result<Option<String>, Broken> {
 }
 
 /// The text of a file that may be missing.
-pub(super) fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
+pub fn text_if_any(path: &Path) -> Result<Option<String>, Why> {
     match text(path) {
         Err(Why::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         read => read.map(Some),

@@ -93,12 +93,24 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
     Ok(latest.into_values().collect())
 }
 
-/// The sets that `desk run` has brought.
+/// Whose latest set is not among those that are on the desk.
+pub fn missing(there: &[TeamOffer], kept: &[TeamOffer]) -> Option<String> {
+    let is_there = |one: &&TeamOffer| there.iter().all(|other| other.signed.evidence() != one.signed.evidence());
+    let names: Vec<&str> = kept.iter().filter(is_there).map(|one| one.signed.statement().signer.as_str()).collect();
+    (!names.is_empty()).then(|| format!("the desk no longer has the latest set of {}", names.join(", ")))
+}
+
+/// The sets that `desk run` has brought, and that may be taken over here.
 pub fn brought(places: &Places, now: i64) -> Result<Vec<TeamOffer>, String> {
+    teams(places, team_texts(places)?, now)
+}
+
+/// The sets that `desk run` has brought, not checked.
+pub fn team_texts(places: &Places) -> Result<Vec<TeamText>, String> {
     let path = team_file(places);
     let unreadable = |cause: String| format!("{} cannot be read: {cause}", path.display());
     match fs::read_to_string(&path) {
-        Ok(text) => teams(places, serde_json::from_str(&text).map_err(|error| unreadable(error.to_string()))?, now),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| unreadable(error.to_string())),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),
         Err(cause) => Err(unreadable(cause.to_string())),
     }

@@ -76,7 +76,7 @@ fn lines(policy: &Policy, file: usize, now: i64) -> Vec<RuleLine> {
         line: rule.line,
         selects: rule.selects().into_iter().chain(rule.terms.words().map(|words| ("approved by", words))).collect(),
         expires: rule.expires,
-        note: rule.note.clone(),
+        note: rule.remark(),
         warnings: warnings.iter().filter(|warning| warning.rule == rule.id).cloned().collect(),
     };
     all(policy).map(line).collect()

@@ -132,14 +132,19 @@ impl Proofs {
         self.0.as_ref().err()
     }
 
+    /// The latest record of each; nothing where they cannot be read.
+    pub fn latest(&self, kept: &[Kept]) -> Vec<Option<Latest>> {
+        let digests: Vec<_> = kept.iter().map(Kept::digest).collect();
+        match &self.0 {
+            Ok(Some(reader)) => reader.agreed(&digests).unwrap_or_default(),
+            Ok(None) | Err(_) => Vec::new(),
+        }
+    }
+
     /// Whether each counts on this day (days since 1970, UTC); `is_good` says whether its record has a signature that covers it
     /// and counts.
     pub fn standings(&self, kept: &[Kept], today: i64, is_good: impl Fn(&Kept, &Latest) -> bool) -> Vec<Standing> {
-        let digests: Vec<_> = kept.iter().map(Kept::digest).collect();
-        let says = match &self.0 {
-            Ok(Some(reader)) => reader.agreed(&digests).unwrap_or_default(),
-            Ok(None) | Err(_) => Vec::new(),
-        };
+        let says = self.latest(kept);
         // What was said of a definition holds until it changes.
         let lapses = |kept: &Kept| kept.agreement.what != What::Definition && has_lapsed(kept.used, today);
         let standing = |(at, kept): (usize, &Kept)| match says.get(at).and_then(Option::as_ref) {

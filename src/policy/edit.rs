@@ -14,7 +14,7 @@ pub enum EditError {
     NotToml(String),
     #[error("it has no rule {0:?}")]
     NoRule(String),
-    #[error("its rules are not written as [[rule]]")]
+    #[error("its rules or roles are not written as [[rule]] or [roles.NAME]")]
     NotTables,
     #[error("what was written is not exactly one [[rule]]")]
     NotOne,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::parse::built_in;
-use super::rule::{Decision, Given, Layer, Pending, Policy, Rule};
+use super::rule::{Decision, Given, Layer, Pending, Policy, Rule, TeamMay};
 use super::under::Roots;
 use crate::signing::{Level, Needs, Required, standing::LifeSign};
 use crate::wire::Digest;
@@ -79,6 +79,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
                 if *layer == Layer::System && before.is_empty() {
                     given.signed = Some(Required::Always);
                     given.life = Some(LifeSign::Required);
+                    given.team = Some(TeamMay::Tighten);
                 }
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
@@ -104,7 +105,10 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             Digest::of(list.as_bytes())
         }
     };
-    let (results, rules) = rules.into_iter().partition(|rule: &Rule| rule.result.is_some());
+    let (results, rules): (Vec<Rule>, Vec<Rule>) = rules.into_iter().partition(|rule| rule.result.is_some());
+    let is_too_much = |rule: &Rule| given.team_may() == TeamMay::Tighten && rule.team_loosens();
+    let (too_much, rules): (Vec<Rule>, Vec<Rule>) = rules.into_iter().partition(is_too_much);
+    disabled.extend(too_much);
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
     Policy {
         defaults: given.completed(),
@@ -140,6 +144,9 @@ pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
     }
     if now.life < accepted.life {
         found.push("drops [desk] required".to_owned());
+    }
+    if now.given.team_may() < accepted.given.team_may() {
+        found.push("lowers [desk] team_may from tighten to loosen".to_owned());
     }
     let (was, is) = (accepted.given.completed(), now.given.completed());
     let mut lowers = |name: &str, is_lower: bool, was: &str, is: &str| {
@@ -215,6 +222,7 @@ fn strictest(one: Given, other: Given) -> Given {
         hazard: one.hazard.max(other.hazard),
         signed: one.signed.max(other.signed),
         life: one.life.max(other.life),
+        team: one.team.max(other.team),
     }
 }
 
@@ -236,6 +244,7 @@ fn both(was: Given, is: Given) -> Given {
         hazard: one(was.hazard, is.hazard, built_in.hazard),
         signed: one(was.signed, is.signed, Required::default()),
         life: one(was.life, is.life, LifeSign::default()),
+        team: one(was.team, is.team, TeamMay::default()),
     }
 }
 

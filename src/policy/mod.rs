@@ -3,6 +3,7 @@
 // Decisions are matched whole: a new variant is a compile error where it counts.
 #![warn(clippy::wildcard_enum_match_arm)]
 
+pub mod carried;
 pub mod decide;
 pub mod edit;
 pub mod fit;

@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::reading::Reading;
-use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Policy};
+use super::rule::{Decision, Defaults, FirstUse, Given, Likely, NewDefault, Policy, TeamMay};
 use super::under::Roots;
 
 pub use super::reading::Problem;
@@ -20,7 +20,7 @@ use crate::wire::Digest;
 pub const BUILT_IN: &str = include_str!("../../assets/policy.toml");
 const TOP: &[&str] = &["version", "defaults", "operator", "desk", "rule"];
 const OPERATOR: &[&str] = &["signed", "ssh_keygen"];
-const DESK: &[&str] = &["required"];
+const DESK: &[&str] = &["required", "team_may"];
 const DEFAULTS: &[&str] = &["pure", "likely", "first_use", "new", "mutates", "hazard"];
 const ASKING: Defaults = Defaults {
     pure: Decision::Ask,
@@ -60,6 +60,7 @@ pub fn parse_at(text: &str, roots: &Roots) -> Result<Policy, Vec<Problem>> {
     if let Some(desk) = table.get("desk").and_then(|value| reading.table(value, "desk")) {
         reading.check_keys(desk, DESK);
         let required = desk.get("required").and_then(|value| reading.switch(value, "required"));
+        given.team = reading.word_at(desk, "team_may", TeamMay::WORDS);
         given.life = required.map(|required| if required { LifeSign::Required } else { LifeSign::Optional });
     }
     let (rules, disabled) =
@@ -144,10 +145,16 @@ fn defaults<'t>(reading: &mut Reading<'t>, value: &Spanned<DeValue<'t>>) -> Give
         hazard: reading.word_at(table, "hazard", Decision::WORDS),
         signed: None,
         life: None,
+        team: None,
     }
 }
 
 impl Given {
+    /// What is taken over from a team.
+    pub fn team_may(self) -> TeamMay {
+        self.team.unwrap_or_default()
+    }
+
     /// The defaults, with the built-in ones where none is given.
     pub fn completed(self) -> Defaults {
         Defaults {

@@ -92,6 +92,19 @@ pub struct Given {
     pub signed: Option<Required>,
     /// `[desk] required`.
     pub life: Option<LifeSign>,
+    /// `[desk] team_may`.
+    pub team: Option<TeamMay>,
+}
+
+words! {
+    /// `[desk] team_may`: what is taken over from a team's set. Ordered by strictness.
+    #[derive(Default)]
+    TeamMay {
+        #[default]
+        Loosen = "loosen",
+        /// Nothing that lets more calls pass: no rule that allows, and nothing that was agreed to.
+        Tighten = "tighten",
+    }
 }
 
 words! {
@@ -138,6 +151,8 @@ pub struct Rule {
     /// The first moment when it no longer applies, in milliseconds since 1970, UTC.
     pub expires: Option<i64>,
     pub note: Option<String>,
+    /// Whose set it was taken over from, by the name that they sign as; `None` for the operator's own.
+    pub team: Option<String>,
     /// Line in its file, from 1.
     pub line: usize,
     pub layer: Layer,
@@ -167,6 +182,13 @@ impl Rule {
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }
 
+    /// Whose it is, if it was taken over from a team, and its note.
+    pub fn remark(&self) -> Option<String> {
+        let team = self.team.as_ref().map(|team| format!("of {team}"));
+        let words: Vec<String> = team.into_iter().chain(self.note.clone()).collect();
+        (!words.is_empty()).then(|| words.join(": "))
+    }
+
     /// Its decision, as its file says it.
     pub fn word(&self) -> &'static str {
         self.result.as_ref().map_or_else(|| self.decision.word(), |result| result.act.word())
@@ -178,6 +200,11 @@ impl Rule {
             None if self.method.is_empty() => true,
             method => self.method.iter().any(|glob| glob.matches(method.unwrap_or(request::CALL))),
         }
+    }
+
+    /// Whether it was taken over from a team, and lets calls pass.
+    pub fn team_loosens(&self) -> bool {
+        self.team.is_some() && self.decision == Decision::Allow
     }
 
     pub fn counts(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Values as TOML writes them, so that a person reading the file sees every character. Owns no file and no rule.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::capability::names::literal;
 
@@ -44,7 +44,13 @@ pub fn value(value: &Value) -> Option<String> {
     })
 }
 
-fn key(name: &str) -> String {
+/// A line for each field; `None` if TOML cannot hold one.
+pub fn lines(fields: &Map<String, Value>) -> Option<String> {
+    fields.iter().map(|(name, field)| Some(format!("{} = {}\n", key(name), value(field)?))).collect()
+}
+
+/// A key, in quotes where TOML needs them.
+pub fn key(name: &str) -> String {
     let is_bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if is_bare { name.to_owned() } else { text(name) }
 }

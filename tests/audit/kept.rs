@@ -150,7 +150,7 @@ fn the_oldest_records_go_with_a_record_that_says_so_and_what_is_needed_stays() {
     let of = |value: &str| agreement(value).digest("print");
     assert_eq!(
         reader.agreed(&[of("example.org"), of("example.com")]).unwrap(),
-        [Some(Latest { says: Says::Agreed, signed: None }), None],
+        [Some(Latest { says: Says::Agreed, signed: None, team: None }), None],
         "in force: sealed anew; taken back: it counts for nothing"
     );
     let anew = bodies(&db).into_iter().find(|one| one["kind"] == "agreed").unwrap();

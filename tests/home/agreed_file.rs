@@ -2,7 +2,8 @@
 
 use mcp_approve::behavior::agreed::{Agreement, Backing, What};
 use mcp_approve::behavior::conclude::Trust;
-use mcp_approve::home::agreed::{AgreementOffer, Known, of_file, to_file};
+use mcp_approve::home::agreed::Known;
+use mcp_approve::home::set::{of_file, to_file};
 use mcp_approve::pins::agreed::{Kept, Standing};
 use mcp_approve::pins::reading::Server;
 use serde_json::{Value, json};
@@ -44,8 +45,8 @@ fn what_is_written_is_read_again_hostile_text_too() {
     let all = [hostile.clone(), Agreement::of_server(What::Host, "example.com"), meta];
     for package in [Some("npm:weather"), None] {
         let listed: Vec<_> = all.iter().map(|one| known(one.clone(), Standing::Proven(Backing::Recorded))).collect();
-        let file = to_file(&listed, &[server(package)]);
-        let offers = of_file(&file.to_string()).unwrap();
+        let file = to_file(&listed, &[server(package)], Default::default());
+        let offers = of_file(&file.to_string()).unwrap().agreed;
         assert_eq!(offers.iter().map(|offer| &offer.agreement).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
         assert!(offers[0].is_of(&server(package)) && offers[0].since == "1970-01-02", "{offers:?}");
         assert!(!offers[0].is_of(&server(Some("npm:another"))));
@@ -53,7 +54,11 @@ fn what_is_written_is_read_again_hostile_text_too() {
         assert!(!offers[0].is_of(&renamed) && !offers[2].is_of(&server(package)));
     }
     let unproven = [known(hostile, Standing::Unproven)];
-    assert_eq!(to_file(&unproven, &[server(None)])["agreed"], json!([]), "what does not count is not passed on");
+    assert_eq!(
+        to_file(&unproven, &[server(None)], Default::default())["agreed"],
+        json!([]),
+        "what does not count is not passed on"
+    );
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn a_file_is_taken_whole_or_refused_with_every_problem() {
     };
     let refused = |lines: &[Value]| -> String {
         of_file(&json!({ "version": 1, "agreed": lines }).to_string())
-            .map(|offers: Vec<AgreementOffer>| offers.len())
+            .map(|set| set.agreed.len())
             .unwrap_err()
             .to_string()
     };
@@ -98,8 +103,8 @@ fn a_file_is_taken_whole_or_refused_with_every_problem() {
         refused(&[good(), with("value", json!("x")), good()]),
         "number 2: `value` is not JSON; number 3: it is the same as number 1"
     );
-    assert!(of_file(r#"{"version":2,"agreed":[]}"#).unwrap_err().to_string().contains("version 2"));
+    assert!(of_file(r#"{"version":3,"agreed":[]}"#).unwrap_err().to_string().contains("version 3"));
     assert!(of_file(r#"{"version":1,"version":1,"agreed":[]}"#).unwrap_err().to_string().contains("duplicate field"));
     assert!(of_file("[]").is_err() && of_file("").is_err());
-    assert_eq!(of_file(&json!({ "version": 1, "agreed": [good()] }).to_string()).unwrap().len(), 1);
+    assert_eq!(of_file(&json!({ "version": 1, "agreed": [good()] }).to_string()).unwrap().agreed.len(), 1);
 }

@@ -22,7 +22,7 @@ fn robot() -> Key {
     Key::new("ssh-ed25519", 3)
 }
 
-fn signed(statement: String, key: &Key, namespace: &'static str) -> Evidence {
+pub fn signed(statement: String, key: &Key, namespace: &'static str) -> Evidence {
     let signature = armored(&key.sign(statement.as_bytes(), &Making { namespace, ..Making::default() }));
     Evidence { statement, signature }
 }
@@ -416,9 +416,25 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     assert_eq!(records[0]["detail"]["from_team"]["signer"], "tom@example.com", "{records:?}");
     assert!(review(&["--team"]).contains("There is nothing new to agree to"));
     assert!(!review(&[]).contains("has shared"));
+    // It is taken back.
+    assert!(run(&["share", "--none"]).contains("Shared: nothing."));
+    until("that was brought", || review(&[]).contains("tom@example.com has taken 1 back that you have").then_some(()));
+    let mut command = CommandBuilder::new(BINARY);
+    command.args(["--home".as_ref(), machine.path().as_os_str()]);
+    command.args(["tools", "review", "--team"]);
+    let mut terminal = Terminal::running(command, (120, 40));
+    terminal.shows(&["To be asked about again", "example.com/turn in _meta from tester"]);
+    terminal.types("1\r");
+    terminal.shows(&["Taken back: 1"]);
+    assert!(terminal.wait().success());
+    assert_eq!(log::of_kind(machine.path(), "agreed")[1]["detail"]["taken_back"], true);
+    assert!(run(&["share", &file.display().to_string()]).contains("Shared: 1 agreement."));
+    until("it was brought again", || review(&[]).contains("has shared 1 agreement").then_some(()));
     // Its file, changed: it is not the text that was signed.
     let brought = machine.path().join("state/desk/team.json");
     let text = fs::read_to_string(&brought).expect("a set");
     fs::write(&brought, text.replace("example.com/turn", "example.com/burn")).expect("a set");
-    assert!(review(&["--team"]).starts_with("There is nothing to take over"));
+    let said = review(&["--team"]);
+    assert!(said.contains("example.com/turn") || said.starts_with("There is nothing to take over"), "{said}");
+    assert!(!said.contains("burn"), "{said}");
 }

@@ -186,7 +186,7 @@ fn only_a_record_of_this_very_agreement_that_is_as_it_was_written_proves_it() {
     home.append(&[(1, Entry::new(1, Kind::Tools, &"weather".into(), &"session".into()))]);
     home.agrees(&city("Oslo"), 1);
     let says = || Reader::open(&home.log).unwrap().unwrap().agreed(&[city("Oslo").digest(&fingerprint())]).unwrap();
-    assert_eq!(says(), [Some(Latest { says: Says::Agreed, signed: None })]);
+    assert_eq!(says(), [Some(Latest { says: Says::Agreed, signed: None, team: None })]);
     assert_eq!(home.standings(), [Standing::Proven(Backing::Recorded)]);
     // Another value under the digest of the row that was recorded.
     damage(&home.pins, "UPDATE agreed SET value = '\"Rome\"'");

@@ -6,7 +6,7 @@ use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::parse::{built_in, parse};
-use mcp_approve::policy::rule::{Layer, Policy};
+use mcp_approve::policy::rule::{Layer, Policy, TeamMay};
 use mcp_approve::policy::terms::ApprovalTerms;
 use mcp_approve::policy::under::Roots;
 use mcp_approve::signing::grade::{Danger, Needs, Required};
@@ -248,4 +248,34 @@ fn any_file_requires_a_sign_of_life_and_none_below_takes_that_back() {
     assert_eq!(pool(&[file(Layer::System, state)], &Roots::default()).life, Required);
     let problems = parse("version = 1\n[desk]\nrequire = true").unwrap_err();
     assert!(problems[0].to_string().contains("required"), "{}", problems[0]);
+}
+
+#[test]
+fn where_the_machine_lets_a_team_only_tighten_no_rule_of_a_team_allows() {
+    let may = |word: &str| policy(&format!("[desk]\nteam_may = '{word}'\n"));
+    let teams = format!(
+        "{}{}{}",
+        rule("own", "allow", "tool = 'a'"),
+        rule("theirs", "allow", "tool = 'b'\nteam = 'mara@example.com'"),
+        rule("no", "deny", "tool = 'c'\nteam = 'mara@example.com'"),
+    );
+    let of = |layer, policy: Policy| file(layer, FileState::Whole(policy.into()));
+    for (machine, user, counts) in [
+        ("loosen", "loosen", vec!["own", "theirs", "no"]),
+        ("tighten", "loosen", vec!["own", "no"]),
+        ("loosen", "tighten", vec!["own", "no"]),
+    ] {
+        let own = policy(&format!("[desk]\nteam_may = '{user}'\n{teams}"));
+        let pooled = pool(&[of(Layer::System, may(machine)), of(Layer::User, own)], &Roots::default());
+        assert_eq!(pooled.rules.iter().map(|rule| &*rule.id).collect::<Vec<_>>(), counts, "{machine} {user}");
+        assert_eq!(pooled.disabled.len(), 3 - counts.len(), "it is listed as switched off");
+    }
+    assert_eq!(loosened(&may("tighten"), &may("loosen")), ["lowers [desk] team_may from tighten to loosen"]);
+    let state = FileState::Changed { now: may("loosen").into(), accepted: may("tighten").into(), diff: String::new() };
+    assert_eq!(pool(&[file(Layer::User, state)], &Roots::default()).given.team_may(), TeamMay::Tighten);
+    let state = FileState::Broken { banner: "broken".into(), before: Vec::new() };
+    assert_eq!(pool(&[file(Layer::System, state)], &Roots::default()).given.team_may(), TeamMay::Tighten);
+    // To call a team's rule one's own is a change to be accepted.
+    let (theirs, own) = (rule("r", "allow", "tool = 'b'\nteam = 'mara'"), rule("r", "allow", "tool = 'b'"));
+    assert_eq!(loosened(&policy(&theirs), &policy(&own)), ["allows: r"]);
 }

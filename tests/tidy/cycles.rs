@@ -43,8 +43,9 @@ const RECURSIONS: [(&[&str], &str); 9] = [
         &[
             "cli", "cli::doctor", "cli::doctor::desk", "cli::doctor::listed", "cli::rules", "cli::rules::add",
             "cli::rules::alter", "cli::rules::edit", "cli::rules::explain", "cli::rules::past", "cli::tools",
-            "cli::tools::list", "cli::tools::review", "cli::tools::search", "cli::tools::show", "cli::tools::transfer",
-            "cli::demo", "cli::demo::agent", "cli::lattice", "cli::lattice::caps",
+            "cli::tools::list", "cli::tools::review", "cli::tools::search", "cli::tools::show",
+            "cli::tools::take_over", "cli::tools::transfer", "cli::demo", "cli::demo::agent", "cli::lattice",
+            "cli::lattice::caps",
         ],
         UNDER_PARENT,
     ),

@@ -12,7 +12,7 @@ use crate::cli::manifest;
 use crate::desk::engine::{Engine, EngineError, Program, Target};
 use crate::desk::standing::{StandingKind, Stops, newest, write};
 use crate::home::places::{Places, under};
-use crate::home::{agreed, signers, standing::me};
+use crate::home::{set, signers, standing::me};
 use crate::operator::sign::{self, OwnKey, Prompts};
 use crate::signing::InForce;
 use crate::signing::standing::{
@@ -22,7 +22,7 @@ use crate::signing::statement::{Evidence, Refused};
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::text::plain::visible;
 use crate::text::time::span;
-use crate::wire::{Digest, counted};
+use crate::wire::Digest;
 
 /// How many of the newest signs of life are looked at.
 const SIGNS: i64 = 16;
@@ -138,17 +138,18 @@ pub(super) async fn freeze(
     Ok(())
 }
 
-/// Signs a file of agreements for a team, and writes it to the desk.
+/// Signs a file of agreements, rules and roles for a team, or that there is nothing any more, and writes it to the desk.
 pub(super) async fn share(
     target: &Target,
-    file: &Path,
+    file: Option<&Path>,
     Here { places, now }: Here<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let said = manifest::text(file)?;
+    let said = file.map_or_else(|| Ok(set::NOTHING.to_owned()), manifest::text)?;
     let hint = "`mcp-approve tools review --export FILE` writes such a file";
-    let wrong = |why: String| Error::wrong(format!("{} is not shared: {}", shown(file), visible(&why)), hint);
-    let offers = agreed::of_file(&said).map_err(|error| wrong(error.to_string()))?;
+    let name = file.map(shown).unwrap_or_default();
+    let wrong = |why: String| Error::wrong(format!("{name} is not shared: {}", visible(&why)), hint);
+    let offered = set::of_file(&said).map_err(|error| wrong(error.to_string()))?;
     if said.len() > LONGEST_SET {
         return Err(wrong("it is longer than 1 MiB".to_owned()));
     }
@@ -160,10 +161,10 @@ pub(super) async fn share(
     places.create_state()?;
     let evidence = sign::standing(text(&set), TEAM, key).sign(places).map_err(no_signature)?;
     write(&engine, StandingKind::Team, &evidence, &said).await?;
-    let (count, author) = (counted(offers.len(), "agreement"), visible(&set.signer));
+    let (what, author) = (offered.says(), visible(&set.signer));
     writeln!(
         out,
-        "Shared: {count}. Machines whose config.toml has {author} in `team` under [desk] offer them as a review."
+        "Shared: {what}. Machines whose config.toml has {author} in `team` under [desk] offer them as a review."
     )?;
     Ok(())
 }

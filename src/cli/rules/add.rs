@@ -13,7 +13,7 @@ use crate::cli::manifest;
 use crate::cli::rules::alter::{self, sound};
 use crate::cli::rules::options::{AddOptions, ImportOptions, SuggestOptions};
 use crate::cli::rules::{Site, past};
-use crate::home::{change::Draft, places::quoted, policy_file};
+use crate::home::{places::quoted, policy_file};
 use crate::operator::trial::{Named, named};
 use crate::operator::tried::Matched;
 use crate::policy::import::{Imported, import};
@@ -57,7 +57,7 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     let added: Vec<&Rule> = draft.policy.rules.iter().filter(of_these).collect();
     if let Some(calls) = past::since(&site.db, None)? {
         for rule in &added {
-            tell_past(rule, &draft, &calls, site, out)?;
+            tell_past(rule, &draft.policy, &calls, site, out)?;
         }
     }
     for warning in &addition.warnings {
@@ -73,14 +73,15 @@ pub(super) fn write(addition: &Addition, site: &Site<'_>, out: &mut dyn Write) -
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell_past(
+/// Says which past calls a rule would have matched, and what in `policy` would still ask about them.
+pub(in crate::cli) fn tell_past(
     rule: &Rule,
-    draft: &Draft<'_>,
+    policy: &Policy,
     calls: &[PastCall],
     site: &Site<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
-    let mut alone = draft.policy.clone();
+    let mut alone = policy.clone();
     alone.rules = vec![rule.clone()];
     let recent = Recent::default();
     let mut counts = Matched::default();
@@ -99,9 +100,9 @@ fn tell_past(
     // Calls that another rule denies or asks about: an allow does not override it.
     let mut obstacles: BTreeMap<&str, (Decision, usize)> = BTreeMap::new();
     for call in matched.iter().filter(|_| rule.decision == Decision::Allow) {
-        if let Answer::Decided(ruling) = answer(&draft.policy, call, &recent)
+        if let Answer::Decided(ruling) = answer(policy, call, &recent)
             && let Some(other) = ruling.rule.as_deref().filter(|_| ruling.decision > Decision::Allow)
-            && let Some(other) = draft.policy.rules.iter().find(|rule| rule.id == other)
+            && let Some(other) = policy.rules.iter().find(|rule| rule.id == other)
         {
             obstacles.entry(&other.id).or_insert((ruling.decision, 0)).1 += 1;
         }

@@ -136,7 +136,7 @@ pub(super) fn accept(layers: &mut Layers, places: &Places, now: i64, out: &mut d
 }
 
 /// Shows what waits after a change and offers to accept it; without a terminal, says how to.
-pub(super) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
+pub(in crate::cli) fn offer(site: &Site<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let layers = &mut Layers::of(site.places, None, &site.place);
     let policy = layers.load(Keeps::Nothing);
     let Some(one) = policy.pending.iter().find(|one| Path::new(&one.file) == site.place.path()) else {

@@ -47,8 +47,8 @@ pub(super) fn run(policy: &Policy, layers: &Layers, options: ListOptions, look: 
         };
         let layer = if here.len() > 1 { format!("{}  ", rule.layer.word()) } else { String::new() };
         let covers = cell(Tone::Ours, &selects(rule, look));
-        let note = |note: &String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, note);
-        let note = rule.note.as_ref().map(note).unwrap_or_default();
+        let note = |note: String| Row::of(Tone::Quiet, "# ").and_foreign(Tone::Quiet, &note);
+        let note = rule.remark().map(note).unwrap_or_default();
         [Row::of(Tone::Quiet, layer).joined(cell(Tone::Strong, &rule.id)), decision, covers, note]
     });
     let rows: Vec<_> = rows.collect();
@@ -110,6 +110,7 @@ fn row(rule: &Rule, disabled: bool) -> Value {
         "other": rule.terms.by == ApproverKind::Others,
         "expires": rule.expires.and_then(|end| Some(jiff::Timestamp::from_millisecond(end).ok()?.to_string())),
         "note": rule.note,
+        "team": rule.team,
         "disabled": disabled,
         "layer": rule.layer.word(),
         "file": rule.file.as_deref(),

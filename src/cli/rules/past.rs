@@ -18,7 +18,7 @@ use crate::text::{plain, time};
 use crate::wire::{counted, number::grouped};
 
 /// Every call since then, the oldest first; `None` when there is no log yet.
-pub(super) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
+pub(in crate::cli) fn since(db: &Path, since: Option<i64>) -> Result<Option<Vec<PastCall>>, Error> {
     Ok(log::named::open(db)?.map(|reader| past::calls(&reader, since)).transpose()?)
 }
 

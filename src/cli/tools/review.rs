@@ -11,7 +11,7 @@ use crate::cli::args::{PinChoice, ToolsPinOptions, ToolsReviewOptions};
 use crate::cli::console::{self, Next, show_page};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, Look, visible};
-use crate::cli::tools::{named, print, row, settle, show::print_changes, store, transfer};
+use crate::cli::tools::{named, print, row, settle, show::print_changes, store, take_over};
 use crate::console::{model::OpenPage, pages::review};
 use crate::gate::data::pin::PinState;
 use crate::home::pages::{self, SeenOf};
@@ -101,7 +101,7 @@ pub(super) fn run(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Wr
         }
         let is_text = !(output.json || output.jsonl);
         if is_text {
-            transfer::tell_of_teams(here, out)?;
+            take_over::tell_of_teams(here, out)?;
         }
         if is_text && rows.is_empty() && !pages.is_empty() {
             return printed(&pages, here, out);

@@ -37,6 +37,8 @@ pub(super) struct Standing {
     /// Why nothing was taken from the desk, and why nothing was kept, the last time: each is said once.
     untaken: Option<String>,
     unkept: Option<String>,
+    /// Whose latest set the desk no longer has.
+    hidden: Option<String>,
 }
 
 /// Whether stops are left to read.
@@ -57,6 +59,7 @@ impl Standing {
             written: [None, None],
             untaken: None,
             unkept: None,
+            hidden: None,
         }
     }
 
@@ -114,8 +117,13 @@ impl Standing {
             return Ok(());
         }
         let read = newest(engine, StandingKind::Team, SETS).await?;
-        let sets = read.into_iter().map(|row| TeamText { signed: row.evidence, text: row.said }).collect();
-        let kept = standing::teams(&self.places, sets, now()).and_then(|sets| {
+        let sets: Vec<_> = read.into_iter().map(|row| TeamText { signed: row.evidence, text: row.said }).collect();
+        // An older set takes no newer one's place: whoever owns the desk can hide a set, and bring none back.
+        let before = standing::team_texts(&self.places).unwrap_or_default();
+        let there = standing::teams(&self.places, sets.clone(), now());
+        let kept = standing::teams(&self.places, [sets, before].concat(), now()).and_then(|sets| {
+            let older = there.map(|there| standing::missing(&there, &sets))?;
+            say(&mut self.hidden, older, "a team's set that came before is kept");
             let sets: Vec<TeamText> = sets.into_iter().map(|offer| offer.set).collect();
             let text = serde_json::to_string(&sets).map_err(|error| error.to_string())?;
             replace(&standing::team_file(&self.places), &text).map_err(|error| error.to_string())

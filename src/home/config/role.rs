@@ -10,7 +10,7 @@ use crate::policy::glob::Glob;
 use crate::policy::reading::{Reading, globs};
 use crate::policy::role::{CostTier, OnServers, Role, SideEffects, ToolProfile, Written as Profile};
 
-const KEYS: &[&str] = &["capabilities", "servers", "inherits"];
+const KEYS: &[&str] = &["capabilities", "servers", "inherits", "team"];
 
 struct Written {
     role: Role,
@@ -45,6 +45,8 @@ fn read<'t>(reading: &mut Reading<'t>, name: String, at: Range<usize>, table: &D
             "inherits" => {
                 inherits = reading.texts(value, "inherits").into_iter().map(|(at, name)| (name, at)).collect();
             }
+            // Whose set it was taken over from: for whoever reads the file.
+            "team" => _ = reading.text(value, "team"),
             other => reading.unknown_key(key.span(), other, KEYS),
         }
     }

@@ -20,7 +20,8 @@ use crate::policy::when::Predicate;
 
 const KEYS: &[&str] = &[
     "id", "decision", "server", "method", "tool", "mutability", "action", "output_domain", "identity", "capability",
-    "when", "unless", "result", "approvals", "signers", "other", "expires", "note", "disabled", "match", "not_match",
+    "when", "unless", "result", "approvals", "signers", "other", "expires", "note", "team", "disabled", "match",
+    "not_match",
 ];
 
 /// Reads all rules of a document: those that decide, and those that are switched off.
@@ -87,6 +88,7 @@ fn read<'t>(reading: &mut Reading<'t>, table: &DeTable<'t>, at: &Span, roots: &R
         unless: list(reading, table, "unless", condition::read_all),
         expires: table.get("expires").and_then(|value| end_of(reading, value)),
         note: table.get("note").and_then(|value| reading.text(value, "note")),
+        team: table.get("team").and_then(|value| reading.text(value, "team")),
         ..Rule::default()
     };
     let mut examples = list(reading, table, Example::Matches.key(), condition::read_examples);

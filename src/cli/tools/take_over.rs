@@ -1,0 +1,416 @@
+//! What others give as a file, or have signed for their team, is taken over here: agreements, rules and roles, in a review at a terminal.
+//! Rules become part of the operator's own policy, and what they newly allow is accepted as after any change of it.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde_json::Value;
+
+use crate::behavior::{Agreement, agreed::What};
+use crate::cli::args::ToolsReviewOptions;
+use crate::cli::error::{Error, Exit, done};
+use crate::cli::look::{Here, shown, visible};
+use crate::cli::rules::{Site, add::tell_past, alter::offer, past};
+use crate::cli::tools::transfer::{all, line, whose};
+use crate::cli::tools::{servers, store};
+use crate::cli::{console, manifest};
+use crate::home::agreed::{self, Known, agree, change};
+use crate::home::layers::{Keeps, Layers};
+use crate::home::policy_file::{self, PolicyPlace};
+use crate::home::set::{self, AgreementOffer, Set, amounts};
+use crate::home::signers::{proof, word_needs};
+use crate::home::standing::{self, TeamOffer};
+use crate::home::taken::{self, Step, StepOf, Steps, steps};
+use crate::home::{config, user};
+use crate::pins::PinStore;
+use crate::pins::reading::Server;
+use crate::policy::parse::BUILT_IN;
+use crate::policy::rule::{TeamMay, ToolGlob};
+use crate::policy::{Decision, Rule, rules_name};
+use crate::signing::{Needs, grade::Danger, standing::moment};
+use crate::text::plain::block;
+use crate::wire::{Digest, counted};
+
+/// How many servers are named that a rule is about.
+const SERVERS: usize = 5;
+
+pub(super) fn import(file: &Path, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let source = Source { name: &shown(file), text: &manifest::text(file)?, team: None };
+    review(&source, options, here, out)
+}
+
+/// Reviews what those whom `[desk] team` names have signed for their team.
+pub(super) fn import_team(options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let hint = "`mcp-approve doctor` says what is wrong";
+    let sets = standing::brought(here.places, here.now).map_err(|why| Error::wrong(visible(&why), hint))?;
+    if sets.is_empty() {
+        let named = "those whom `team` under [desk] in config.toml names have shared nothing that `mcp-approve desk run` has brought";
+        return done(writeln!(out, "There is nothing to take over: {named}."));
+    }
+    for TeamOffer { signed, worth, set } in sets {
+        let author = signed.statement().signer.as_str();
+        let name = format!("the set that {} signed at {}", visible(author), moment(signed.statement().time));
+        let from = signed.record(worth);
+        writeln!(out, "{name}, with the digest {}:", Digest::of(set.text.as_bytes()))?;
+        review(&Source { name: &name, text: &set.text, team: Some((author, &from)) }, options, here, out)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says whose sets wait for a review.
+pub(super) fn tell_of_teams(here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    // What cannot be read is said where it is asked for.
+    let sets = standing::brought(here.places, here.now).unwrap_or_default();
+    for TeamOffer { signed, set, .. } in sets {
+        let author = signed.statement().signer.as_str();
+        let Ok(set) = set::of_file(&set.text) else { continue };
+        let found = Found::of(&set, Some(author), None, here)?;
+        let (rules, roles, back) = found.steps.counts();
+        let (more, back) = (amounts(found.wanted.len(), rules, roles), back + found.back.len());
+        let (author, next) = (visible(author), here.places.command("tools review --team"));
+        match (more.as_str(), back) {
+            ("nothing", 0) => {}
+            ("nothing", back) => writeln!(out, "{author} has taken {back} back that you have: `{next}` shows it.")?,
+            (more, 0) => writeln!(out, "{author} has shared {more} that you have not: `{next}` shows them.")?,
+            (more, back) => {
+                writeln!(
+                    out,
+                    "{author} has shared {more} that you have not, and taken {back} back: `{next}` shows it."
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A text that is reviewed.
+struct Source<'s> {
+    name: &'s str,
+    text: &'s str,
+    /// Who signed it, and the signature as records keep it.
+    team: Option<(&'s str, &'s Value)>,
+}
+
+/// What is new in a set, and what is no longer in it.
+struct Found<'f> {
+    wanted: Vec<Wanted<'f>>,
+    /// How much is here as it is there.
+    already: usize,
+    unknown: Vec<(String, usize)>,
+    /// What was agreed to in its author's name and is not in it.
+    back: Vec<Known>,
+    steps: Steps,
+    /// How much was agreed to there, and is taken from no team here.
+    forbidden: usize,
+}
+
+/// One line of the review.
+enum Choice<'f> {
+    Agree(&'f Wanted<'f>),
+    Forget(&'f Known),
+    Make(&'f Step),
+}
+
+impl<'f> Found<'f> {
+    fn of(set: &'f Set, author: Option<&str>, server: Option<&str>, here: Here<'_>) -> Result<Self, Error> {
+        let place = PolicyPlace::own(here.places);
+        let may = Layers::of(here.places, None, &place).load(Keeps::Nothing).given.team_may();
+        let store = store(here.places)?;
+        let (mut wanted, already, unknown) = sorted(&set.agreed, store.as_ref(), server, here)?;
+        let forbidden = if author.is_some() && may == TeamMay::Tighten { wanted.len() } else { 0 };
+        if forbidden > 0 {
+            wanted.clear();
+        }
+        let back = match (author.filter(|_| server.is_none()), &store) {
+            (Some(author), Some(store)) => agreed::of_team(store, here.places, author, here.now)?,
+            _ => Vec::new(),
+        };
+        let is_in = |known: &Known| set.agreed.iter().any(|offer| offer.agreement == known.kept.agreement);
+        let back = back.into_iter().filter(|known| !is_in(known)).collect();
+        let steps = match server {
+            None => steps(set, author, may, site(&place, here)?.file())?,
+            Some(_) => Steps::default(),
+        };
+        Ok(Self { wanted, already: already + steps.already, unknown, back, steps, forbidden })
+    }
+
+    fn choices(&'f self) -> Vec<Choice<'f>> {
+        let agree = self.wanted.iter().map(Choice::Agree);
+        agree.chain(self.back.iter().map(Choice::Forget)).chain(self.steps.steps.iter().map(Choice::Make)).collect()
+    }
+
+    /// Says what is left out, and why.
+    fn tell_left(&self, out: &mut dyn Write) -> Result<(), Error> {
+        if self.already > 0 {
+            writeln!(out, "Agreed to already: {}", self.already)?;
+        }
+        for (server, count) in &self.unknown {
+            let them = counted(*count, "agreement is|agreements are");
+            writeln!(out, "{them} left out: no server {} with that command was seen here yet", visible(server))?;
+        }
+        for other in &self.steps.others {
+            writeln!(
+                out,
+                "{other} is left out: one of that name is here already, and is not from there; rename yours"
+            )?;
+        }
+        let rules = self.steps.forbidden.iter().map(|rule| format!("rule {rule}"));
+        let agreed = (self.forbidden > 0).then(|| counted(self.forbidden, "agreement"));
+        for what in rules.chain(agreed) {
+            let why = "the policy here takes from a team only what makes it stricter ([desk] team_may)";
+            writeln!(out, "{what} left out: {why}")?;
+        }
+        Ok(())
+    }
+}
+
+fn site<'p>(place: &PolicyPlace, Here { places, now }: Here<'p>) -> Result<Site<'p>, Error> {
+    Ok(Site { place: place.clone(), places, db: config::audit_db(places)?, now })
+}
+
+fn review(source: &Source<'_>, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let Source { name, text, team } = *source;
+    let author = team.map(|(author, _)| author);
+    let is_here = console::is_here();
+    if options.yes && !is_here {
+        let what = "what may pass unasked is agreed to by a person, so --yes counts only at a terminal";
+        return Err(Error::wrong(what, "run it in a terminal of your own"));
+    }
+    let wrong = |why: String| {
+        let hint = "nothing was taken from it; `mcp-approve tools review --export` writes such a file";
+        Error::wrong(format!("{name} is not a file of agreements: {}", visible(&why)), hint)
+    };
+    let set = set::of_file(text).map_err(|error| wrong(error.to_string()))?;
+    if let Some(offer) = set.agreed.iter().find(|offer| is_too_wide(&offer.agreement, here)) {
+        return Err(wrong(format!("{} is never agreed to as a whole", offer.agreement.says())));
+    }
+    let found = Found::of(&set, author, options.server.as_deref(), here)?;
+    found.tell_left(out)?;
+    let choices = found.choices();
+    if choices.is_empty() {
+        return done(writeln!(out, "There is nothing new to agree to in {name}."));
+    }
+    show(&choices, name, here, out)?;
+    if !is_here {
+        return done(writeln!(out, "To agree to any of it, run this at a terminal."));
+    }
+    let chosen = if options.yes { (1..=choices.len()).collect() } else { ask(choices.len(), out)? };
+    let chosen: Vec<&Choice<'_>> =
+        (1..).zip(&choices).filter(|(at, _)| chosen.contains(at)).map(|(_, choice)| choice).collect();
+    if chosen.is_empty() {
+        return done(writeln!(out, "Left as it was."));
+    }
+    settle(&chosen, team, here, out)
+}
+
+/// Lists what can be chosen: each agreement in a line, each rule and role as the change that it would be.
+fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let site = site(&PolicyPlace::own(here.places), here)?;
+    let calls = past::since(&site.db, None)?;
+    let servers = servers(store(here.places)?.as_ref())?;
+    let mut last = 0;
+    for (number, choice) in (1..).zip(choices) {
+        let (kind, title) = match choice {
+            Choice::Agree(_) => (1, format!("To pass unasked from now on, as {name} has it:")),
+            Choice::Forget(_) => (2, format!("To be asked about again, since {name} no longer has it:")),
+            Choice::Make(_) => (3, format!("Rules and roles, as {name} has them:")),
+        };
+        if kind != last {
+            writeln!(out, "{title}")?;
+            last = kind;
+        }
+        match choice {
+            Choice::Agree(one) => {
+                let AgreementOffer { agreement, since, .. } = one.offer;
+                let of = whose(&one.server, &agreement.tool);
+                writeln!(out, "{number:>5}  {of}: {} (there since {since})", visible(&agreement.says()))?;
+            }
+            Choice::Forget(known) => {
+                writeln!(out, "{number:>5}  {}: {}", whose(&known.server, &known.kept.agreement.tool), line(known))?;
+            }
+            Choice::Make(step) => {
+                writeln!(out, "{number:>5}  {}", visible(&step.says()))?;
+                for line in step.diff().lines() {
+                    writeln!(out, "       {}", block(line))?;
+                }
+                if let Some(rule) = &step.rule {
+                    reads_here(rule, step, &servers, out)?;
+                    let text = site.file().text()?.unwrap_or_else(|| BUILT_IN.to_owned());
+                    let with = step.made_in(&text).ok().and_then(|text| policy_file::read(&text).ok());
+                    if let (Some(policy), Some(calls)) = (with, &calls) {
+                        tell_past(rule, &policy, calls, &site, out)?;
+                    }
+                } else if step.of == StepOf::Role && step.after.is_some() {
+                    for (name, grants) in taken::grants(here.places, &[step])? {
+                        writeln!(out, "Role {} would grant here: {}", visible(&name), visible(&grants.join(", ")))?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says what a rule's words mean on this machine: names are those of its servers, and `~` is a folder of this user.
+fn reads_here(rule: &Rule, step: &Step, servers: &[Server], out: &mut dyn Write) -> Result<(), Error> {
+    let text = step.after.as_deref().unwrap_or_default();
+    if let Some(home) = user::current().ok().map(|user| user.home).filter(|_| text.contains("\"~")) {
+        writeln!(out, "Here ~ is {}.", shown(&home))?;
+    }
+    if rule.decision != Decision::Allow {
+        return Ok(());
+    }
+    let names = |server: &&Server| {
+        let name = rules_name(&server.name);
+        let by_tool = |tool: &ToolGlob| tool.server().is_none_or(|glob| glob.matches(name));
+        (rule.server.is_empty() || rule.server.iter().any(|glob| glob.matches(name)))
+            && (rule.tool.is_empty() || rule.tool.iter().any(by_tool))
+    };
+    let all: Vec<String> = servers
+        .iter()
+        .filter(names)
+        .map(|server| visible(&format!("{} ({})", server.name, server.package.as_ref().unwrap_or(&server.command))))
+        .collect();
+    match all.len() {
+        0 => writeln!(out, "No server that was seen here has such a name.")?,
+        1..=SERVERS => writeln!(out, "Here it is about {}.", all.join(", "))?,
+        more => writeln!(out, "Here it is about {more} servers.")?,
+    }
+    Ok(())
+}
+
+fn settle(chosen: &[&Choice<'_>], team: Option<(&str, &Value)>, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let (author, from) = team.unzip();
+    let (mut these, mut forget, mut make) = (Vec::new(), Vec::new(), Vec::new());
+    for choice in chosen {
+        match choice {
+            Choice::Agree(one) => these.push((&*one.server, &*one.fingerprint, &one.offer.agreement)),
+            Choice::Forget(known) => forget.push(*known),
+            Choice::Make(step) => make.push(*step),
+        }
+    }
+    if let Some(store) = store(here.places)?.as_mut() {
+        if !these.is_empty() {
+            let terms = change(these.iter().map(|(_, fingerprint, one)| one.digest(fingerprint)).collect());
+            let needs = word_needs(here.places, Danger::Plain);
+            let signed = match needs {
+                Needs::Nothing => None,
+                Needs::Signature => Some(console::sign(terms.clone(), here, out)?),
+            };
+            let proof = proof(here.places, needs, signed.as_ref(), (&terms, here.now));
+            let proof =
+                proof.map_err(|why| Error::failed("nothing was agreed to", why, "`mcp-approve help signing`"))?;
+            agree(store, here.places, &these, (&proof, from), here.now)?;
+            writeln!(out, "Agreed to {}; running servers use it within a second.", these.len())?;
+        }
+        if !forget.is_empty() {
+            agreed::take_back(store, here.places, &forget, here.now)?;
+            writeln!(out, "Taken back: {}; running servers ask about it again within a second.", forget.len())?;
+        }
+    }
+    if !make.is_empty() {
+        let site = site(&PolicyPlace::own(here.places), here)?;
+        taken::take_over(&make, (author, from), site.file(), here.now)?;
+        let names: Vec<String> = make.iter().map(|step| step.says()).collect();
+        writeln!(out, "Taken over: {}.", visible(&names.join("; ")))?;
+        if make.iter().any(|step| step.of == StepOf::Rule) {
+            offer(&site, out)?;
+            writeln!(out, "Take the rules back with: {}", here.places.command("rules undo"))?;
+        }
+        if make.iter().any(|step| step.of == StepOf::Role) {
+            writeln!(out, "A role counts for a server that is started with it from now on (`role` in config.toml).")?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Wanted<'f> {
+    offer: &'f AgreementOffer,
+    server: String,
+    fingerprint: String,
+}
+
+/// What is new of the offers, how many are agreed to already, and how many are of servers that were never seen here.
+type SortedOffers<'f> = (Vec<Wanted<'f>>, usize, Vec<(String, usize)>);
+
+fn sorted<'f>(
+    offers: &'f [AgreementOffer],
+    store: Option<&PinStore>,
+    only: Option<&str>,
+    here: Here<'_>,
+) -> Result<SortedOffers<'f>, Error> {
+    let (servers, known) = (servers(store)?, all(store, here)?);
+    let (mut wanted, mut already, mut unknown) = (Vec::new(), 0, Vec::<(String, usize)>::new());
+    for offer in offers.iter().filter(|offer| only.is_none_or(|only| only == offer.server)) {
+        let whose: Vec<(String, String)> = match offer.agreement.what {
+            What::Meta => vec![Default::default()],
+            _ => {
+                let of = |server: &Server| (server.name.clone(), server.fingerprint.clone());
+                servers.iter().filter(|server| offer.is_of(server)).map(of).collect()
+            }
+        };
+        if whose.is_empty() {
+            match unknown.iter_mut().find(|(server, _)| *server == offer.server) {
+                Some((_, count)) => *count += 1,
+                None => unknown.push((offer.server.clone(), 1)),
+            }
+        }
+        for (server, fingerprint) in whose {
+            let digest = offer.agreement.digest(&fingerprint);
+            if known.iter().any(|one| one.trouble().is_none() && one.kept.digest() == digest) {
+                already += 1;
+            } else {
+                wanted.push(Wanted { offer, server, fingerprint });
+            }
+        }
+    }
+    Ok((wanted, already, unknown))
+}
+
+fn ask(of: usize, out: &mut dyn Write) -> Result<BTreeSet<usize>, Error> {
+    loop {
+        let answer = console::ask("    a: agree to all   1 3-5: to these   Enter: to none >", out)?;
+        let numbers: Option<Vec<BTreeSet<usize>>> = match answer.as_deref() {
+            None | Some("" | "q") => return Ok(BTreeSet::new()),
+            Some("a") => return Ok((1..=of).collect()),
+            Some(text) => text.split([' ', ',']).filter(|word| !word.is_empty()).map(|word| range(word, of)).collect(),
+        };
+        match numbers {
+            Some(numbers) => return Ok(numbers.into_iter().flatten().collect()),
+            None => writeln!(out, "    Write a, or numbers of the list like 1 3-5.")?,
+        }
+    }
+}
+
+/// `3`, or `3-5`; `None` where that is no part of a list of so many.
+fn range(word: &str, of: usize) -> Option<BTreeSet<usize>> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let (first, last) = (first.parse::<usize>().ok()?, last.parse::<usize>().ok()?);
+    (1 <= first && first <= last && last <= of).then(|| (first..=last).collect())
+}
+
+/// Whether a folder holds everything of the user's, or something of ours.
+fn is_too_wide(agreement: &Agreement, here: Here<'_>) -> bool {
+    let folder = Path::new(&agreement.value);
+    let own = [here.places.config_dir(), here.places.state_dir()];
+    let home = user::current().ok().map(|user| user.home);
+    agreement.what == What::Folder
+        && (home.is_some_and(|home| home.starts_with(folder))
+            || own.iter().any(|own| own.starts_with(folder) || folder.starts_with(own)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn numbers_are_those_of_the_list() {
+        assert_eq!(range("2", 3).map(Vec::from_iter), Some(vec![2]));
+        assert_eq!(range("1-3", 3).map(Vec::from_iter), Some(vec![1, 2, 3]));
+        for wrong in ["0", "4", "3-1", "2-9", "-", "x", "1-x"] {
+            assert_eq!(range(wrong, 3), None, "{wrong}");
+        }
+    }
+}
