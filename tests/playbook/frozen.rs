@@ -231,6 +231,38 @@ fn a_host_can_list_what_there_is_and_reads_nothing_unasked() {
     world.finish();
 }
 
+/// What waits for a person when calls are frozen is passed on by a person: also a result, which its call has run for.
+#[test]
+fn a_result_that_waits_is_not_passed_on_by_a_change_of_rules_while_calls_are_frozen() {
+    const ASKS: &str = "version = 1\n[[rule]]\nid = 'numbers'\ndecision = 'ask'\nresult = { glob = '*margin*' }\n";
+    let (mut world, mut operators) = (World::with(config(), ASKS).ready(), Signed::new());
+    let result =
+        |id| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"type":"text","text":"the margin"}}]}}}}"#);
+    for id in ["5", "6"] {
+        world.host(&call(id, "read_file", READ));
+        world.server(&result(id));
+    }
+    operators.freeze(&mut world);
+    let did = world.policy("version = 1\n");
+    assert!(!did.iter().any(|one| matches!(one, Did::Forward(_) | Did::ToHost(_))), "{did:?}");
+    assert!(world.cards["files-2"].ruling.reason.contains("(a leak): each call is asked until"));
+    assert!(world.approve("files-2").contains(&Did::Forward(result("5"))));
+    let did = operators.lift(&mut world);
+    assert!(did.contains(&Did::Forward(result("6"))), "{did:?}");
+    world.finish();
+}
+
+/// A server's request to its host is no call of a tool: rules about it count, and a stop changes nothing of it.
+#[test]
+fn a_request_of_the_server_to_its_host_passes_while_calls_are_frozen() {
+    let (mut world, mut operators) = (World::new().ready(), Signed::new());
+    operators.freeze(&mut world);
+    let request =
+        r#"{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":1}}"#;
+    assert_eq!(world.server(request), [Did::ToHost(request.into())]);
+    world.finish();
+}
+
 #[test]
 fn without_a_sign_of_life_calls_are_frozen_where_the_policy_requires_one() {
     let (mut world, mut operators) = (World::with(config(), REQUIRED).ready(), Signed::new());

@@ -92,6 +92,8 @@ pub(super) fn of_answer(call: &Call, seen: &Seen, context: Context<'_>) -> Judge
         }
         None => Ruling::of(Decision::Ask, "the rule that asked about this result cannot be read any more"),
     };
+    // While calls are frozen no change of rules passes on what waits for a person.
+    let ruling = context.rules.stops.hold(ruling);
     let ticket = of.and_then(|of| of.ticket.as_deref()).map(|ticket| format!(" ({ticket})")).unwrap_or_default();
     let effect = format!("passes on the result of {}{ticket}, which has run", call.name());
     let unknown = Behavior::unknown();

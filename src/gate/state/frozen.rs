@@ -90,7 +90,7 @@ impl Stops {
         self.life.filter(|_| required == LifeSign::Required && self.frozen.is_none()).map(|life| life.until)
     }
 
-    /// The ruling on what a host asks for: while calls are frozen, what would pass is asked.
+    /// The ruling on what a host asks for, or on a result that waits: while calls are frozen, what would pass is asked.
     pub fn hold(&self, ruling: Ruling) -> Ruling {
         match &self.frozen {
             Some(frozen) if ruling.decision == Decision::Allow => {
