@@ -1,37 +1,35 @@
-//! What is different on a desk of many machines: which keys do nothing there, what its pages say in place of a list, and the words on who
+//! What is different on a desk of many machines: what its pages say in place of a list, and the words on who
 //! else is there. Reads only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
-use super::keymap::Action;
+use super::card::has_key;
+use super::keymap::{self, Action, Is};
 use super::model::{CallKey, Held, Model, Reach, Screen};
-use crate::text::row::{Row, Tone, danger, foreign, key, ours, strong, warn};
+use crate::text::row::{Row, Tone, danger, foreign, key, ours, quiet, strong, warn};
 use crate::text::time::of_day;
 use crate::wire::counted;
 
 /// How many names a sentence has.
 const NAMED: usize = 3;
 
-/// Whether an action does something at one machine, and nothing on a desk.
-pub const fn is_elsewhere(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Edit
-            | Action::Rule
-            | Action::StopAsking
-            | Action::Extend
-            | Action::Reads
-            | Action::Changes
-            | Action::PlainText
-            | Action::WriteRule
-            | Action::Accept
-            | Action::Refuse
-            | Action::End
-            | Action::Replay
-            | Action::Switch
-            | Action::Forget
-            | Action::Undo
-    )
+/// Whether an action is for the machine that a call waits on, and this is a desk.
+pub fn is_elsewhere(model: &Model, action: Action) -> bool {
+    model.settings.reach == Reach::Desk && keymap::is(action, Is::AtMachine)
+}
+
+/// What is said in place of the key that approves, where something of what it is about is withheld.
+pub fn approved_elsewhere(model: &Model) -> Option<Row> {
+    /// A longer name of a machine is on its card.
+    const LONGEST: usize = 30;
+    let targets = model.queue.targets();
+    let withheld = || targets.iter().filter(|held| !has_key(held.desk.as_ref(), Action::Approve));
+    let at = &withheld().next()?.desk.as_ref()?.at;
+    Some(match (withheld().count(), targets.len()) {
+        (1, 1) => quiet("approve at its machine ").joined(foreign(Tone::Strong, &at.host).clipped(LONGEST)),
+        (some, all) => quiet(format!("{some} of {all}: approve at their machines")),
+    })
 }
 
 /// What a page says in place of a list that a desk does not have.
@@ -166,6 +164,31 @@ pub fn others(model: &Model) -> Row {
 /// That machines are away, and how many sessions wait for them.
 pub fn away(model: &Model, session: &str) -> Option<Row> {
     model.around.away.contains(session).then(|| warn("away").quiet(": what is decided waits until it is there"))
+}
+
+/// The servers' names of these calls by the whole name, where there is no room for that: a host loses the labels at its end without which
+/// no other host of this desk has the same name.
+pub fn short_names<'a>(model: &Model, calls: impl Iterator<Item = &'a Held>) -> BTreeMap<&'a str, String> {
+    let host = |place: &'_ str| place.rfind('@').map_or(0, |at| at + 1);
+    let hosts: BTreeSet<&str> = model.places.all().map(|place| &place[host(place)..]).collect();
+    let mut begin: BTreeMap<&str, usize> = BTreeMap::new();
+    for name in hosts.iter().flat_map(|host| beginnings(host)) {
+        *begin.entry(name).or_default() += 1;
+    }
+    let short = |held: &'a Held| {
+        let place = held.place()?;
+        let server = held.server.strip_prefix(&place)?;
+        let (user, host) = place.split_at(host(&place));
+        let own = beginnings(host).find(|name| begin.get(name).is_none_or(|hosts| *hosts < 2));
+        let own = own.filter(|_| host.parse::<IpAddr>().is_err());
+        Some((held.server.as_str(), own.map_or_else(|| held.server.clone(), |own| format!("{user}{own}…{server}"))))
+    };
+    calls.filter_map(short).collect()
+}
+
+/// What a host's name begins with, up to each of its dots.
+fn beginnings(host: &str) -> impl Iterator<Item = &str> {
+    host.match_indices('.').map(|(at, _)| &host[..at]).filter(|name| !name.is_empty())
 }
 
 /// The name of a call by its key.

@@ -69,6 +69,8 @@ pub enum Is {
     Deciding,
     /// It is for places where other keys are text, so its keys cannot be changed.
     Fixed,
+    /// It does something at the machine that a call waits on, and nothing on a desk.
+    AtMachine,
 }
 
 pub const CARD: &[Place] = &[Queue, Detail];
@@ -116,20 +118,20 @@ bindings! {
          and denies once the list was read to its end.";
     Send Deciding Fixed [Enter] "Enter" "deny" &[Reason] =>
         "Sends the denial with its reason.";
-    Reads Deciding [Char('p')] "p" "remember" &[Queue, Detail, Tools] =>
+    Reads Deciding AtMachine [Char('p')] "p" "remember" &[Queue, Detail, Tools] =>
         "Approves a read that waits only because something in it is new or its tool unconfirmed, and remembers that; \
          on Tools, remembers the marked tools as PURE.";
-    Changes Deciding [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
+    Changes Deciding AtMachine [Char('m')] "m" "it changes" &[Queue, Detail, Tools] =>
         "Remembers the tool of such a call, or the marked tools, as MUTATES; the call still waits.";
-    PlainText Deciding [Char('w')] "w" "plain text" CARD =>
+    PlainText Deciding AtMachine [Char('w')] "w" "plain text" CARD =>
         "Takes any text under the keys whose text is new, in this and every later call of the tool, and has the call judged again.";
-    Edit Deciding [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
+    Edit Deciding AtMachine [Char('e')] "e" "edit" &[Queue, Detail, Rules, Unreadable] =>
         "Opens the arguments, or the selected rule, in $EDITOR; a changed call comes back and waits; what a changed \
          rule newly allows takes effect once you accept it.";
-    Rule [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
+    Rule AtMachine [Char('r')] "r" "rule" &[Queue, Detail, Log] =>
         "Makes a rule from the call; k moves up to the grants, which approve it and more for a while. Choose how wide, \
          read it, Enter.";
-    WriteRule Deciding Fixed [Enter] "Enter" "do it" &[Rule] =>
+    WriteRule Deciding Fixed AtMachine [Enter] "Enter" "do it" &[Rule] =>
         "Writes the rule on show, or gives the grant on show and approves the call. Asks for a second Enter first: for a grant \
          from a dangerous call, one that lets other waiting calls run, one for every call of the tool until the session ends; \
          for an allow of every call of the tool, one that names a hazard, one that covers what was denied before.";
@@ -138,21 +140,21 @@ bindings! {
     Number Fixed [Char('0'), Char('1'), Char('2'), Char('3'), Char('4'), Char('5'), Char('6'), Char('7'), Char('8'), Char('9')]
         "0…9" "how many" &[Rule] =>
         "Types the number of minutes or calls of the grant on show.";
-    Accept Deciding Fixed [Enter] "Enter" "accept" &[Review] =>
+    Accept Deciding Fixed AtMachine [Enter] "Enter" "accept" &[Review] =>
         "Accepts the change on show once it was read to its end and pressed again, or writes the rule that is suggested; on a server's \
          page, agrees to what is marked.";
-    Refuse [Char('x')] "x" "refuse" &[Review] =>
+    Refuse AtMachine [Char('x')] "x" "refuse" &[Review] =>
         "Refuses the definition on show: the tool's calls are denied until it is accepted; u takes that back.";
-    End [Char('x')] "x" "end" &[Rules] =>
+    End AtMachine [Char('x')] "x" "end" &[Rules] =>
         "Ends the selected grant at once, removes the selected rule from your policy file (u takes that back), or drops a suggestion.";
-    Replay [Char('R')] "R" "replay" &[Rules] =>
+    Replay AtMachine [Char('R')] "R" "replay" &[Rules] =>
         "Shows which past rulings the policy as it is written would change, from what to what.";
     Mark [Char(' ')] "space" "mark" &[Queue, Tools, Review, Batch] =>
         "Marks a call, or takes its mark back; a, A and d are then about all marked calls, in a list: there it ticks, and y decides what is \
          ticked. On Tools, marks a tool; on a server's page, a line.";
     MarkAlike [Char('*')] "*" "mark alike" &[Queue, Batch] =>
         "Marks every waiting call of the same tool of the same server; again, of the server; again, all; then none. In a list, ticks all or none.";
-    Extend [Char('t')] "t" "more time" CARD =>
+    Extend AtMachine [Char('t')] "t" "more time" CARD =>
         "Extends the call's deadline by the approval time, at most until its host gives up.";
     Open [Enter] "Enter" "open" OPENS =>
         "Opens what is selected on the whole screen, or in a list of calls its card, or closes it. Never approves.";
@@ -180,7 +182,7 @@ bindings! {
         "Moves up by half a page.";
     ApproveUnread Deciding [Char('A')] "A" "approve unread" CARD =>
         "Approves although not all of it was shown; the record says so. A dangerous call still asks for y.";
-    StopAsking Deciding [Char('+')] "+" "stop asking" &[Queue, Detail, Rule] =>
+    StopAsking Deciding AtMachine [Char('+')] "+" "stop asking" &[Queue, Detail, Rule] =>
         "Shows the narrowest rule that fits what was approved of this tool before; pressed again, writes it for 30 days. For ten seconds \
          u takes it back. A dangerous call takes r.";
     Sort [Char('s')] "s" "sort" &[Queue] =>
@@ -213,14 +215,14 @@ bindings! {
     DenyServer Deciding [Char('D')] "D" "deny server" CARD =>
         "Denies every waiting call of this call's server (under a search, those it finds): asks for a reason, lists \
          them, y sends.";
-    Undo [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
+    Undo AtMachine [Char('u')] "u" "undo" &[Queue, Detail, Tools, Rules] =>
         "On Rules, takes back the last change of your policy file that was made here or by `rules` (on a call it opens \
          Rules first); on Tools, the last review.";
-    Switch [Char('t')] "t" "on/off" &[Rules] =>
+    Switch AtMachine [Char('t')] "t" "on/off" &[Rules] =>
         "Switches the selected rule off, so that it stays in its file and decides nothing, or on again; u takes that back.";
     NextAgreed [Tab] "Tab" "next agreed" &[Tools] =>
         "Selects the next line of what is agreed to on the open sheet.";
-    Forget [Char('x')] "x" "forget" &[Tools] =>
+    Forget AtMachine [Char('x')] "x" "forget" &[Tools] =>
         "Takes back the line of what is agreed to that is selected (Tab): calls ask about it again.";
     Earlier Fixed [Up] "↑" "earlier reason" &[Reason] =>
         "Takes an earlier reason, the last first.";
@@ -366,7 +368,11 @@ impl Keys {
 }
 
 pub fn decides(action: Action) -> bool {
-    BINDINGS.iter().any(|binding| binding.action == action && binding.is.contains(&Is::Deciding))
+    is(action, Is::Deciding)
+}
+
+pub fn is(action: Action, what: Is) -> bool {
+    BINDINGS.iter().any(|binding| binding.action == action && binding.is.contains(&what))
 }
 
 /// An action's name in config.toml: its name in the table, with `-` for what is no letter.

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::desk::is_elsewhere;
 use super::keymap::{Action, BINDINGS, Binding, Keys, Place, SCREENS, decides};
 use super::model::{Model, Overlay, Palette, Screen};
 use super::risk::legend;
@@ -73,7 +74,9 @@ fn all(model: &Model) -> Vec<Entry> {
     // An action that only answers a question, or continues another, is not a command.
     let goes_on = [Action::Palette, Action::Back, Action::NextHit, Action::PreviousHit];
     let useful = |binding: &&Binding| {
-        binding.places.iter().any(|place| SCREENS.contains(place)) && !goes_on.contains(&binding.action)
+        binding.places.iter().any(|place| SCREENS.contains(place))
+            && !goes_on.contains(&binding.action)
+            && !is_elsewhere(model, binding.action)
     };
     let mut entries: Vec<Entry> = BINDINGS
         .iter()
@@ -181,7 +184,7 @@ pub fn help_rows(model: &Model, width: usize) -> Vec<Row> {
         }
         _ => card_words(model, width),
     };
-    let mut left: Vec<&Binding> = BINDINGS.iter().collect();
+    let mut left: Vec<&Binding> = BINDINGS.iter().filter(|binding| !is_elsewhere(model, binding.action)).collect();
     let mut groups: Vec<(&str, Vec<&Binding>)> = Vec::new();
     for (name, places) in GROUPS {
         let (here, others): (Vec<&Binding>, Vec<&Binding>) =

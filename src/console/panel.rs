@@ -3,7 +3,7 @@
 
 use super::card::{Anchor, Fold};
 use super::desk;
-use super::model::{Armed, LostFate, Model, Overlay, Process, Reading, Screen, Seen, Tour};
+use super::model::{Armed, LostFate, Model, Overlay, Process, Reach, Reading, Screen, Seen, Tour};
 use super::pages::servers;
 use super::palette;
 use super::rows::{self, Areas, Arrangement, Heights, content_rows};
@@ -306,18 +306,27 @@ fn tour(model: &Model) -> Vec<Row> {
     if !shows_tour(model) {
         return Vec::new();
     }
+    let is_desk = model.settings.reach == Reach::Desk;
     if !model.queue.calls.is_empty() && model.size.1 < 36 {
         // A call that waits needs the room.
-        let row = key(" a").ours(" approve ·").key(" d").ours(" deny ·").key(" 2").ours(" what passes ·");
+        let row = key(" a").ours(" approve ·").key(" d").ours(" deny ·");
+        let row = if is_desk { row } else { row.key(" 2").ours(" what passes ·") };
         let row = row.key(" 3").ours(" log ·").key(" ?").ours(" keys ·");
         return vec![row.key(" Esc").ours(" hides this row")];
     }
     let line = |keys: &str, words: &str| key(format!(" {keys:<6}")).ours(words);
+    let (waits, lists) = match is_desk {
+        true => (line("1", "what waits for you on all machines"), line("6", "the machines and their servers")),
+        false => (
+            line("1 2", "what waits for you, and everything that passes by policy"),
+            line("4 5 6", "the tools, the rules and the servers that are known"),
+        ),
+    };
     vec![
         line("a d", "approve or deny the call on screen; a dangerous one takes a, then y"),
-        line("1 2", "what waits for you, and everything that passes by policy"),
+        waits,
         line("3", "who decided what, and when: every call is in the log"),
-        line("4 5 6", "the tools, the rules and the servers that are known"),
+        lists,
         line("? :", "every key, every command").quiet(" · ").key("Esc").quiet(" dismisses these lines for good"),
     ]
 }

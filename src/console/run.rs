@@ -14,7 +14,7 @@ use super::model::{CallState, Command, Edit, Model, Msg, OpenPage, Overlay, Reac
 use super::outside::{OPEN_TO_OTHERS, Outside, Process, edit, editor, multiplexer, notice, palette};
 use super::settings;
 use super::settings::Notice;
-use super::update::update;
+use super::update::{show, update};
 use super::view::{signing_row, view};
 use signing::Wanted;
 use source::Source;
@@ -419,7 +419,7 @@ impl Loop<'_> {
         // Keys typed ahead are not meant for this question.
         self.keyboard.drain(&self.inbox, more);
         let shown = wanted.shown();
-        let left = shown.clone().map(|shown| self.model.queue.selected.replace(shown));
+        let left = shown.clone().map(|shown| show(&mut self.model, Some(shown)));
         // Nothing is sent yet: its card shows as it was read.
         let state = shown.as_ref().and_then(|key| self.model.queue.call_mut(key));
         let state = state.map(|held| std::mem::replace(&mut held.state, CallState::Waiting));
@@ -440,7 +440,7 @@ impl Loop<'_> {
             held.state = state;
         }
         if let Some(left) = left {
-            self.model.queue.selected = left;
+            show(&mut self.model, left);
         }
         self.model.note = None;
         Ok(made)

@@ -15,7 +15,7 @@ mod wrappers;
 
 use super::keymap::{Action, Key, Place};
 use super::model::queue::QueueLine;
-use super::model::{Following, Held, Model, Overlay, Picked, Reach, Reading, Screen, Tour};
+use super::model::{CallKey, Following, Held, Model, Overlay, Picked, Reading, Screen, Tour};
 use super::rows::content_rows;
 use super::{desk, pages, palette, panel};
 use ratatui::layout::{Position, Rect};
@@ -25,6 +25,13 @@ use crate::link::message::ToolWord;
 use crate::operator::{found::LogRequest, rule_book::RuleChange};
 
 pub use super::model::{Command, Edit, Msg, Turn};
+
+/// Puts a call's card on the screen, and says which was there. Nobody leaves a call by that: nothing of it is forgotten.
+pub fn show(model: &mut Model, key: Option<CallKey>) -> Option<CallKey> {
+    let left = std::mem::replace(&mut model.queue.selected, key);
+    select::lay_card(model);
+    left
+}
 
 #[must_use]
 pub fn update(model: &mut Model, now: i64, msg: Msg) -> Vec<Command> {
@@ -115,7 +122,7 @@ fn pressed(model: &mut Model, key: Key) {
 }
 
 fn act(model: &mut Model, action: Action) {
-    if model.settings.reach == Reach::Desk && desk::is_elsewhere(action) {
+    if desk::is_elsewhere(model, action) {
         return model.refuse("That is done only at its machine: on the desk a call is approved or denied.");
     }
     match action {

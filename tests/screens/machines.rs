@@ -4,9 +4,13 @@ use std::sync::Arc;
 
 use insta::assert_snapshot;
 use mcp_approve::audit::record::{By, VerdictWord};
+use mcp_approve::behavior::HazardKind;
+use mcp_approve::console::card::{Card, Details, Folds};
 use mcp_approve::console::keymap::Key;
 use mcp_approve::console::model::Reach;
-use mcp_approve::console::update::Command;
+use mcp_approve::console::palette;
+use mcp_approve::console::update::{Command, show};
+use mcp_approve::gate::data::pin::{PinOffer, Remembers, ToolOffer};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, WitnessNews, Wrapper};
@@ -26,11 +30,13 @@ fn two_machines(width: u16, height: u16) -> Desk {
         let named = wrapper(&format!("{user}@{host}:files"), &format!("s1@{machine}"));
         desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
     }
-    desk.say("s1@build7", FromWrapper::Held { call: Box::new(write("files-1")) });
+    let here = signed(write("files-1"), "s1", "build7.example.com");
+    desk.say("s1@build7", FromWrapper::Held { call: Box::new(here) });
     let secret = r#"{"path":"env","content":"password=redacted:bb1311ef3be12c79"}"#;
     let withheld = Snapshot { target: Some("env".into()), ..with_arguments(write("files-1"), secret) };
+    let withheld = Snapshot { signs: signed_by("sam", withheld.clone(), "s1", "fjord").signs, ..withheld };
     desk.link(ClientEvent::Withheld { session: "s1@laptop".into(), call: Box::new(withheld) });
-    let mut later = own_delete("files-2");
+    let mut later = signed_by("sam", own_delete("files-2"), "s1", "fjord");
     later.arrived += 1;
     desk.say("s1@laptop", FromWrapper::Held { call: Box::new(later) });
     desk.link(ClientEvent::Around(Around {
@@ -100,6 +106,96 @@ fn what_is_withheld_is_denied_alone_or_with_others_and_never_approved() {
     desk.press(Key::Enter);
     let screen = desk.screen();
     assert!(screen.contains("sam@fjord:files-1") && screen.contains("sam@fjord:files-2"), "{screen}");
+}
+
+/// What a card says of keys is what they do there; and the last line, help and commands with it.
+#[test]
+fn a_card_of_another_machine_has_only_keys_that_do_something_there() {
+    let mut desk = two_machines(80, 24);
+    let offer = PinOffer {
+        agree: vec!["path = notes/today.md".into()],
+        any_text: vec!["path".into()],
+        remembers: Remembers::All,
+        tool: ToolOffer::Likely,
+        signs: None,
+    };
+    let mut read = Snapshot { offer: Some(offer), ..signed(write("files-3"), "s1", "build7.example.com") };
+    read.arrived += 2;
+    read.hazards = vec![hazard(HazardKind::OutsideRoots, "/elsewhere is outside of the roots")];
+    let own = Card::lay(&Arc::new(read.clone()), 80, 0, Folds::open(), Details::Folded);
+    let text = |card: &Card| card.window(0, card.rows).iter().map(|row| row.text() + "\n").collect::<String>();
+    let keys = ["p it reads", "w any text under", "m it changes something", "r f allows this folder"];
+    for key in keys {
+        assert!(text(&own).contains(key), "{}", text(&own));
+    }
+    desk.say("s1@build7", FromWrapper::Held { call: Box::new(read) });
+    desk.press(Key::Char('G'));
+    desk.press(Key::Enter);
+    for key in keys {
+        assert!(!desk.screen().contains(key), "{}", desk.screen());
+    }
+    assert!(desk.screen().contains("a has ssh-keygen sign it") && desk.line(" d deny").contains("a approve"));
+    desk.press(Key::Esc);
+    desk.press(Key::Char('g'));
+    desk.press(Key::Char('g'));
+    desk.press(Key::Down);
+    let screen = desk.screen();
+    assert!(!screen.contains("a has ssh-keygen") && !screen.contains("a approve"), "{screen}");
+    let said = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("signature approve at its machine fjord; d has ssh-keygen sign a denial"), "{screen}");
+    assert!(desk.line(" d deny").contains("approve at its machine fjord"), "{screen}");
+    // Several at once: how many of them.
+    desk.press(Key::Char('*'));
+    desk.press(Key::Char('*'));
+    desk.press(Key::Char('*'));
+    assert!(desk.line(" deny marked").contains("1 of 4: approve at their machines"), "{}", desk.screen());
+    desk.press(Key::Char('*'));
+    desk.press(Key::Char('?'));
+    let help: String = palette::help_rows(&desk.model, 80).iter().map(|row| row.text() + "\n").collect();
+    assert!(help.contains("Approves the call on screen") && !help.contains("$EDITOR"), "{help}");
+    desk.press(Key::Esc);
+    assert!(palette::entries(&desk.model, "more time").iter().all(|entry| entry.name != "more time"));
+}
+
+/// Names as a company has them: only their middles differ, and there are several servers.
+#[test]
+fn long_names_of_machines_are_readable_where_they_differ() {
+    for (width, height) in [(80, 24), (120, 40), (200, 40)] {
+        let mut desk = Desk::new(width, height);
+        desk.model.settings.reach = Reach::Desk;
+        for (n, (host, server)) in [
+            ("build7.prod.eu-west-1.example.com", "github"),
+            ("build7.stage.eu-west-1.example.com", "github"),
+            ("build8.prod.eu-west-1.example.com", "filesystem"),
+            ("10.20.30.117", "github"),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let at = At { machine: format!("role{n}"), host: host.into(), user: "deploy".into() };
+            let named = wrapper(&format!("deploy@{host}:{server}"), &format!("s1@role{n}"));
+            desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
+            let call = Snapshot { server: server.into(), ..signed_by("deploy", write("files-1"), "s1", host) };
+            desk.say(&format!("s1@role{n}"), FromWrapper::Held { call: Box::new(call) });
+        }
+        desk.look();
+        assert_snapshot!(format!("long_names_{width}x{height}"), desk.screen());
+    }
+}
+
+/// While a key signs, its call is shown: the card under a call's name is that of the call.
+#[test]
+fn the_card_of_what_is_signed_is_on_screen_meanwhile() {
+    let mut desk = two_machines(120, 40);
+    let first = desk.model.queue.selected.clone();
+    desk.press(Key::Down);
+    let next = show(&mut desk.model, first.clone());
+    desk.draw();
+    assert!(desk.line("━ ").contains("ci@build7.example.com:files-1"), "{}", desk.screen());
+    assert!(desk.screen().contains("milk") && !desk.screen().contains("password="), "{}", desk.screen());
+    assert_eq!(show(&mut desk.model, next), first);
+    desk.draw();
+    assert!(desk.screen().contains("password=") && !desk.screen().contains("milk"), "{}", desk.screen());
 }
 
 #[test]
@@ -209,6 +305,10 @@ fn one_machine_under_two_roles_is_said() {
 }
 
 fn signed(card: Snapshot, session: &str, host: &str) -> Snapshot {
+    signed_by("ci", card, session, host)
+}
+
+fn signed_by(user: &str, card: Snapshot, session: &str, host: &str) -> Snapshot {
     let signs = CardTerms {
         approval: 1,
         approvals: 1,
@@ -222,7 +322,7 @@ fn signed(card: Snapshot, session: &str, host: &str) -> Snapshot {
         server: "fs".into(),
         session: session.into(),
         ticket: card.ticket.clone(),
-        user: "ci".into(),
+        user: user.into(),
     };
     Snapshot { signs: Some(signs), ..card }
 }

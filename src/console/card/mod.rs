@@ -22,7 +22,7 @@ use layout::{Layout, Sheet, Walk};
 
 pub use json::{Writing, size};
 pub use layout::{Anchor, Fold, Folds};
-pub use sections::{Brief, Details, OnDesk, Withheld, brief, machine, nearest};
+pub use sections::{Brief, Details, OnDesk, Withheld, brief, has_key, machine, nearest};
 
 #[derive(Clone, Debug)]
 pub struct Card {
@@ -93,7 +93,7 @@ impl Card {
             effect: preview.effect,
             folds,
         };
-        card.put(Block::Rows(sections::opening(snapshot, card.effect(), columns)));
+        card.put(Block::Rows(sections::opening(desk, snapshot, card.effect(), columns)));
         card.put(Block::Rows(desk.map(|desk| sections::place(desk, columns)).unwrap_or_default()));
         let before = Block::Before(sections::before(None, "", 0, columns));
         let (above, below) =

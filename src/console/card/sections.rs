@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::json::{Extents, Writing, is_beyond_doubles, label, members, quoted, size, skip_space};
 use super::preview::{self, Form};
 use crate::behavior::{Evidence, HazardKind, Mutability, Source, taxonomy::ContentType};
+use crate::console::keymap::{self, Action, Is};
 use crate::console::risk::{Risk, no_grant};
 use crate::console::rows::{Entries, LABEL, caption};
 use crate::gate::data::pin::{Remembers, ToolOffer};
@@ -39,20 +40,28 @@ pub enum Withheld {
     Something,
 }
 
-pub fn opening(snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
+/// Whether an action does something for a call: what is only for its own machine has no key on a desk, nor has what approves a call of
+/// which something is withheld.
+pub fn has_key(desk: Option<&OnDesk>, action: Action) -> bool {
+    let Some(desk) = desk else { return true };
+    let approves = matches!(action, Action::Approve | Action::ApproveUnread);
+    !keymap::is(action, Is::AtMachine) && !(approves && desk.withheld == Withheld::Something)
+}
+
+pub fn opening(desk: Option<&OnDesk>, snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
     let mut rows = Entries::new(width);
     rows.hung(ours(" ").and_foreign(Tone::Strong, effect), 1);
     rows.hung(behavior(snapshot, width), 3);
     rows.hung(capability(snapshot, width), 3);
-    warnings(snapshot, &mut rows);
+    warnings(desk, snapshot, &mut rows);
     if width >= ROOM_FOR_HOST {
         host(snapshot, &mut rows);
     }
-    confirmable(snapshot, &mut rows);
+    confirmable(desk, snapshot, &mut rows);
     rows.rows
 }
 
-pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
+pub(super) fn warnings(desk: Option<&OnDesk>, snapshot: &Snapshot, rows: &mut Entries) {
     if let Some(changed) = &snapshot.asked_again {
         let row = warn("▲ ").and_foreign(Tone::Warn, changed).ours(" since you saw it first");
         rows.entry("asked again", row);
@@ -78,7 +87,13 @@ pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
         rows.entry(label, foreign(tone, danger));
     }
     if let Some(terms) = &snapshot.signs {
-        let row = key("a").ours(" has ssh-keygen sign it with your key");
+        let row = match has_key(desk, Action::Approve) {
+            true => key("a").ours(" has ssh-keygen sign it with your key"),
+            false => {
+                let row = ours("approve at its machine ").and_foreign(Tone::Strong, &terms.machine).ours("; ");
+                row.key("d").ours(" has ssh-keygen sign a denial")
+            }
+        };
         let row = match terms.approvals {
             1 => row,
             of => row.ours(format!(": person {} of {of}", terms.approval)),
@@ -95,7 +110,7 @@ pub(super) fn warnings(snapshot: &Snapshot, rows: &mut Entries) {
     for hazard in &snapshot.hazards {
         let row = warn(format!("▲ {}: ", hazard.kind.word())).and_foreign(Tone::Ours, &hazard.what);
         rows.entry("hazard", row);
-        if hazard.kind == HazardKind::OutsideRoots {
+        if hazard.kind == HazardKind::OutsideRoots && has_key(desk, Action::Rule) {
             let mut keys = key("r f").quiet(" allows this folder for later calls of the tool");
             if no_grant(snapshot).is_none() {
                 keys = keys.quiet(", ").key("r s").quiet(" this session, ");
@@ -133,11 +148,7 @@ pub fn place(OnDesk { at, withheld }: &OnDesk, width: usize) -> Vec<Row> {
     rows.entry("machine", machine(at));
     match withheld {
         Withheld::Nothing => {}
-        Withheld::Something => rows.says(
-            "withheld",
-            Tone::Warn,
-            "▲ Something is redacted or cut here: deny it here, or approve it at its machine.",
-        ),
+        Withheld::Something => rows.says("withheld", Tone::Warn, "▲ Something is redacted or cut here."),
     }
     rows.rows
 }
@@ -208,7 +219,7 @@ fn host(snapshot: &Snapshot, rows: &mut Entries) {
 }
 
 /// What one word of the operator would settle, with the evidence; and which argument is not explained.
-fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
+fn confirmable(desk: Option<&OnDesk>, snapshot: &Snapshot, rows: &mut Entries) {
     // Nothing is new about a call that changes something: it asks as it is.
     if snapshot.identity.mutability == Mutability::Pure {
         new_here(snapshot, rows);
@@ -219,7 +230,7 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
         snapshot.evidence.iter().for_each(|evidence| proof(evidence, rows));
     }
     let mut row = Row::default();
-    if offer.remembers == Remembers::All {
+    if offer.remembers == Remembers::All && has_key(desk, Action::Reads) {
         let remembers = match (offer.tool, offer.agree.as_slice()) {
             (ToolOffer::Likely, []) => " it reads: approve, and stop asking for this tool  ",
             (ToolOffer::Likely, _) => " it reads, and that is fine: approve, and remember both  ",
@@ -230,10 +241,10 @@ fn confirmable(snapshot: &Snapshot, rows: &mut Entries) {
             row = row.quiet("(").and_foreign(Tone::Strong, &offer.agree.join("; ")).quiet(")  ");
         }
     }
-    if !offer.any_text.is_empty() {
+    if !offer.any_text.is_empty() && has_key(desk, Action::PlainText) {
         row = row.key("w").quiet(" any text under ").and_foreign(Tone::Strong, &offer.any_text.join(", ")).quiet("  ");
     }
-    if offer.tool == ToolOffer::Likely {
+    if offer.tool == ToolOffer::Likely && has_key(desk, Action::Changes) {
         row = row.key("m").quiet(" it changes something");
     }
     if !row.runs.is_empty() {
@@ -385,7 +396,7 @@ pub struct Brief {
 const LONGEST: usize = 4096;
 
 /// What must be read of a call in few rows, for a list of calls; `None` where only its card can show it.
-pub fn brief(call: &Snapshot, width: usize) -> Option<Brief> {
+pub fn brief(desk: Option<&OnDesk>, call: &Snapshot, width: usize) -> Option<Brief> {
     let carries_more = call.original_arguments.is_some() || call.responses.is_some() || call.unknown_parts.is_some();
     let doubtful = call.arguments.split(|c: char| !c.is_ascii_digit()).any(is_beyond_doubles);
     let is_object = call.arguments.trim_start().starts_with('{') && Writing::of(&call.arguments) == Writing::Json;
@@ -394,7 +405,7 @@ pub fn brief(call: &Snapshot, width: usize) -> Option<Brief> {
     }
     let preview = preview::of(call, Form::Brief, width);
     let mut rows = Entries::new(width);
-    warnings(call, &mut rows);
+    warnings(desk, call, &mut rows);
     if call.identity.mutability == Mutability::Pure {
         new_here(call, &mut rows);
     }

@@ -24,6 +24,11 @@ impl Places {
         many(&self.of_role, &at.machine) || many(&self.of_place, &at.signed())
     }
 
+    /// Every `user@host`.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.of_place.keys().map(String::as_str)
+    }
+
     /// Roles with several users or hosts.
     pub fn roles(&self) -> impl Iterator<Item = (&str, &BTreeSet<String>)> {
         mixed(&self.of_role)

@@ -57,7 +57,7 @@ fn whole(held: &Held, (width, limit): (usize, usize)) -> (Row, Text) {
     let (margin, columns) = below(width);
     let told = |rows: Vec<Row>| rows.into_iter().map(|row| margin.clone().joined(row)).collect();
     let opens = |words: String| warn(format!("… {words}: ")).key("Enter").warn(" opens it");
-    let Some(brief) = brief(&held.snapshot, columns) else {
+    let Some(brief) = brief(held.desk.as_ref(), &held.snapshot, columns) else {
         return (line(held, width), Text::Cut(told(vec![opens("it does not fit into this list".to_owned())])));
     };
     let (line, mut rows) = match with_effect(held, &brief.effect, width) {

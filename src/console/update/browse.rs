@@ -124,6 +124,9 @@ pub(super) fn back(model: &mut Model) {
 pub(super) fn visit(model: &mut Model, screen: Screen) {
     let find = about(model, screen);
     model.screen = screen;
+    if model.settings.reach == Reach::Desk {
+        super::lists::wrappers_changed(model);
+    }
     let Some(find) = find else {
         // The key alone asks for the whole list, not for the search that an earlier step set.
         if model.list(screen).is_some_and(|list| list.sought == Sought::Led) {

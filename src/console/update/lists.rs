@@ -7,7 +7,7 @@ use crate::audit::tally::{Histogram, ToolTally};
 use crate::audit::{Field, fields::JudgedDetail};
 use crate::behavior::Badge;
 use crate::console::model::{
-    Connected, Earlier, ListState, Model, RuleEntry, RuleHits, ServerLine, Subject, ToolLine, ToolSource,
+    Connected, Earlier, ListState, Model, Reach, RuleEntry, RuleHits, Screen, ServerLine, Subject, ToolLine, ToolSource,
 };
 use crate::link::message::KnownTool;
 use crate::operator::pinned::{PinBook, PinnedTool};
@@ -32,6 +32,15 @@ pub(super) fn rebuild(model: &mut Model) {
         model.rules.list.at = at;
     }
     model.servers.lines = server_lines(model);
+}
+
+/// Follows wrappers that come, go and report. A desk has thousands: their list is made when it is looked at.
+pub(super) fn wrappers_changed(model: &mut Model) {
+    match model.settings.reach {
+        Reach::Own => rebuild(model),
+        Reach::Desk if model.screen == Screen::Servers => model.servers.lines = server_lines(model),
+        Reach::Desk => {}
+    }
 }
 
 /// The tools that the search wants: changed and disputed ones first.

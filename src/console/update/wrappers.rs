@@ -57,7 +57,7 @@ fn connected(model: &mut Model, wrapper: Wrapper) {
         Some(known) => known.wrapper = wrapper,
         None => model.wrappers.push(Connected { wrapper, status: Status::default() }),
     }
-    lists::rebuild(model);
+    lists::wrappers_changed(model);
 }
 
 fn gone(model: &mut Model, session: &str) {
@@ -77,7 +77,7 @@ fn gone(model: &mut Model, session: &str) {
     model.servers.ended.drain(..spare);
     model.tools.known.remove(session);
     model.servers.latencies.remove(session);
-    lists::rebuild(model);
+    lists::wrappers_changed(model);
     // A wrapper that we could not talk to has no session; the link gives its name instead.
     model.incompatible.retain(|other| other.name != session);
     let of_it = || model.queue.calls.iter().filter(|held| held.key.session == session && !held.is_over());
@@ -121,8 +121,8 @@ fn said(model: &mut Model, session: String, message: FromWrapper) {
             if let Some(known) = model.wrappers.iter_mut().find(|known| known.wrapper.session == session) {
                 let changed = known.status.grants != status.grants || known.status.pending != status.pending;
                 known.status = status;
-                if changed {
-                    lists::rebuild(model);
+                if changed || model.settings.reach == Reach::Desk {
+                    lists::wrappers_changed(model);
                 } else {
                     model.servers.lines = lists::server_lines(model);
                 }

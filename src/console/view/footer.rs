@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use crate::audit::Field;
 use crate::console::desk;
 use crate::console::keymap::{Action, BINDINGS, Binding, CARD, LISTS, Place, decides};
-use crate::console::model::{
-    Fate, Held, Model, Offer, Overlay, Reach, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine,
-};
+use crate::console::model::{Fate, Held, Model, Offer, Overlay, ReviewOf, RuleEntry, Seen, Sort, Subject, ToolLine};
 use crate::console::pages;
 use crate::link::message::{Remembers, ToolOffer};
 use crate::operator::{found::LogRows, sign::OwnKey};
@@ -29,12 +27,14 @@ fn keys(model: &Model, width: u16) -> Row {
         _ => Tone::Key,
     };
     let marked = model.queue.marked_calls().len();
+    let elsewhere = desk::approved_elsewhere(model);
     let hints = BINDINGS.iter().filter(at_place).filter_map(|binding| match binding.action {
         // One hint for all screens: their keys are side by side.
         Action::Waiting => {
             let keys = format!("{}…{}", key_of(model, Action::Waiting), key_of(model, Action::Servers));
             Some(hint(&keys, "screens", Tone::Key))
         }
+        Action::Approve if CARD.contains(&place) && elsewhere.is_some() => elsewhere.clone().map(|row| row.quiet("  ")),
         action => {
             let name = name(model, binding, place, marked)?;
             Some(hint(key_of(model, action), &name, tone(action)))
@@ -60,7 +60,7 @@ fn keys(model: &Model, width: u16) -> Row {
 /// What an action is called here and now; `None` if it does nothing, or needs no mention. `marked` calls wait.
 fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option<Cow<'static, str>> {
     let action = binding.action;
-    if model.settings.reach == Reach::Desk && desk::is_elsewhere(action) {
+    if desk::is_elsewhere(model, action) {
         return None;
     }
     let usual = |is_named: bool| is_named.then_some(Cow::Borrowed(binding.name));
@@ -74,6 +74,7 @@ fn name(model: &Model, binding: &Binding, place: Place, marked: usize) -> Option
     let list = model.list(model.screen).filter(|_| LISTS.contains(&place));
     let name = match (action, place) {
         // If all of these calls were shown whole, `A` does the same as `a`, and is not named.
+        (Action::ApproveUnread, _) if desk::approved_elsewhere(model).is_some() => return None,
         (Action::ApproveUnread, _) if model.queue.targets().iter().all(|held| held.seen == Seen::Whole) => return None,
         (Action::Approve | Action::ApproveUnread | Action::Deny, _) => {
             let verb = if action == Action::Deny { "deny" } else { "approve" };

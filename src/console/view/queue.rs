@@ -1,6 +1,6 @@
 //! The list of waiting calls: risk, tool, what it is about, how many are identical, and what is left of the time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use ratatui::layout::Rect;
@@ -11,7 +11,7 @@ use crate::console::model::queue::{Group, QueueLine, Rows};
 use crate::console::model::{CallState, Held, Model, Reach, Sort};
 use crate::console::risk::{self, Risk};
 use crate::console::rows::{NARROW, ends};
-use crate::text::columns::{Columns, NameColumn, fitted, target, widest};
+use crate::text::columns::{self, Columns, NameColumn, fitted, target};
 use crate::text::row::{Row, Tone, foreign, key, quiet, strong, warn};
 use crate::text::time;
 use crate::wire::number::{counted, grouped};
@@ -114,9 +114,11 @@ fn title(model: &Model, (all, lines): (usize, usize), shown: Range<usize>, width
     }
 }
 
-struct Widths {
+struct Widths<'a> {
     first: usize,
     column: FirstColumn,
+    /// On a desk, what is shown of each server's name if that is not all of it.
+    short: BTreeMap<&'a str, String>,
     tool: NameColumn,
     about: usize,
     time: usize,
@@ -146,10 +148,10 @@ const TARGET: usize = 14;
 /// A server's name need not be shown whole beyond this.
 const SERVER: usize = 12;
 
-impl Widths {
+impl<'a> Widths<'a> {
     /// With several servers, each row names its server unless a line above does; with one, its ticket if that fits.
-    fn of(model: &Model, shown: &[Group<'_>], width: usize, names_servers: bool) -> Self {
-        let widest = |text: fn(&Held) -> &str| widest(shown.iter().map(|group| text(group.lead)));
+    fn of(model: &Model, shown: &[Group<'a>], width: usize, names_servers: bool) -> Self {
+        let widest = |text: fn(&Held) -> &str| columns::widest(shown.iter().map(|group| text(group.lead)));
         let servers = match model.settings.reach {
             _ if names_servers => 0,
             // The name of the one server has that of its machine in it.
@@ -164,7 +166,17 @@ impl Widths {
         let (least_tool, most) =
             if servers > 1 { (LEAST.1, if width < WIDE.0 { MOST.1 } else { WIDE.1 }) } else { (LEAST.0, MOST.0) };
         let running = model.wrappers.iter().map(|one| one.wrapper.server.as_str());
+        let mut short = match model.settings.reach {
+            Reach::Desk if servers > 1 => desk::short_names(model, shown.iter().map(|group| group.lead)),
+            Reach::Desk | Reach::Own => BTreeMap::new(),
+        };
+        let whole = widest(|held| &held.server);
         let (column, first, least) = match servers {
+            // It has its user and machine in it: these matter more than the tool, which the risk says something of.
+            2.. if !short.is_empty() => {
+                let least = columns::widest(short.values().map(String::as_str));
+                (FirstColumn::Server(NameColumn::within(std::iter::empty(), 0)), whole, least)
+            }
             2.. => {
                 let names = running.chain(shown.iter().map(|group| group.lead.server.as_str()));
                 let names = NameColumn::of(names, SERVER);
@@ -184,13 +196,34 @@ impl Widths {
                 (first, first)
             }
             FirstColumn::Ticket => (0, 0),
+            // As much of its names as leaves room for the target.
+            FirstColumn::Server(_) if !short.is_empty() => {
+                (first, least.min(room.saturating_sub(TARGET + 2)).max(SERVER.min(least)))
+            }
             FirstColumn::Server(_) => (first, least),
         };
-        let wants = [(0, about.clamp(1, most), about.min(TARGET)), (2, first, least), (2, tool, tool.min(least_tool))];
         // The risk already says what the call does: a tool's name matters less than its server.
-        let [_, first, tool] = fitted(room, wants, &[2, 1]);
+        let fit = |first| {
+            let about = (0, about.clamp(1, most), about.min(TARGET));
+            fitted(room, [about, (2, first, least), (2, tool, tool.min(least_tool))], &[2, 1])
+        };
+        let [_, mut first, mut tool] = fit(first);
+        if first >= whole {
+            short.clear();
+        } else if !short.is_empty() {
+            // What short names leave is for the tool.
+            [_, first, tool] = fit(columns::widest(short.values().map(String::as_str)));
+        }
+        let column = match column {
+            FirstColumn::Server(_) if model.settings.reach == Reach::Desk => {
+                let names = shown.iter().map(|group| group.lead.server.as_str());
+                let names = names.map(|name| short.get(name).map_or(name, String::as_str));
+                FirstColumn::Server(NameColumn::within(names, first))
+            }
+            other => other,
+        };
         let beside: usize = [tool, first].into_iter().filter(|width| *width > 0).map(|width| width + 2).sum();
-        Self { first, column, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
+        Self { first, column, short, tool: NameColumn::within(tools(), tool), about: room.saturating_sub(beside), time }
     }
 
     fn columns(&self) -> Columns {
@@ -226,7 +259,10 @@ impl Widths {
             Row { runs: vec![Risk::of(snapshot).run()] },
             match self.column {
                 FirstColumn::Ticket => desk::name(held, Tone::Quiet),
-                FirstColumn::Server(names) => names.cell(Tone::Quiet, &held.server),
+                FirstColumn::Server(names) => {
+                    let name = self.short.get(held.server.as_str()).unwrap_or(&held.server);
+                    names.cell(Tone::Quiet, name)
+                }
             },
             self.tool.cell(Tone::Strong, &snapshot.tool),
             times.joined(about),
