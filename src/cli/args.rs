@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use crate::behavior::{Identity, Mutability, identity::NotAnIdentity};
 use crate::cli::console::WaitingOptions;
 use crate::cli::demo::AgentArgs;
-use crate::cli::desk::DeskCommand;
+use crate::cli::desk::{DeskCommand, DeskStatus};
 use crate::cli::hosts::HostsHome;
 use crate::cli::install::choose::{ChangeOptions, InstallOptions};
 use crate::cli::lattice::LatticeCommand;
@@ -127,11 +127,14 @@ Examples:
         #[command(subcommand)]
         command: Option<SignersCommand>,
     },
-    /// One desk over many machines, on PostgreSQL: makes it, and serves this machine to it
+    /// One desk over many machines, on PostgreSQL; alone it says what is configured, who is there and what to run next
     #[command(after_help = "`mcp-approve help desk` says how it is set up, and what it protects.")]
+    #[command(args_conflicts_with_subcommands = true)]
     Desk {
+        #[command(flatten)]
+        status: DeskStatus,
         #[command(subcommand)]
-        command: DeskCommand,
+        command: Option<DeskCommand>,
     },
     /// Puts mcp-approve in front of the servers that your hosts start
     #[command(

@@ -1,5 +1,6 @@
-//! `mcp-approve desk`: makes the desk of many machines, and serves this one to it.
+//! `mcp-approve desk`: makes the desk of many machines, serves this one to it, and says what is true of it.
 
+mod status;
 mod stop;
 
 use std::io::Write;
@@ -40,7 +41,7 @@ Example:
     Run(DeskUrl),
     /// Freezes all machines, or one: each call there is asked until it is lifted
     #[command(
-        after_help = "It signs with your key, and each machine checks that by its own list of signers: the namespace is freeze@mcp-approve. Rules, grants and --observe let nothing pass meanwhile; a person may approve a single call, and calls that run already go on.
+        after_help = "It signs with your key, and each machine checks that by its own list of signers: the namespace is freeze@mcp-approve. Rules, grants and --observe let nothing pass meanwhile; a person may approve a single call, calls that run already go on, and what a server asks its host passes as before.
 
 Examples:
   mcp-approve desk freeze --reason 'a leaked token'
@@ -117,6 +118,15 @@ pub struct DeskUrl {
     pub url: Option<String>,
 }
 
+#[derive(Args, Debug)]
+pub struct DeskStatus {
+    #[command(flatten)]
+    pub desk: DeskUrl,
+    /// Print it as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 impl DeskUrl {
     /// The desk of `--desk URL`, or without URL that of `config.toml`.
     pub fn of(url: &str) -> Self {
@@ -164,6 +174,11 @@ pub fn target(given: &DeskUrl, places: &Places) -> Result<Target, Error> {
 pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
     let made = tokio::runtime::Builder::new_current_thread().enable_all().build();
     made.map_err(|cause| Error::failed("the network cannot be waited for", cause, "look at the limits of open files"))
+}
+
+/// What is configured and true of the desk.
+pub fn status(options: &DeskStatus, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    status::status(&options.desk, options.json, here, out)
 }
 
 pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut dyn Write) -> Exit {
@@ -249,18 +264,22 @@ fn serve(target: &Target, places: &Places, out: &mut dyn Write) -> Exit {
     let site = Site { places: places.clone(), log: config::audit_db(places)? };
     let diagnostics = places.log_dir();
     start_diagnostics(&diagnostics);
-    let mut unheard = None;
+    let (mut unheard, mut last) = (None, String::new());
     let mut tell = |turn: Turn| {
         let said = match turn {
             Turn::Connected => {
                 let (role, folder) = (visible(target.role()), shown(&diagnostics));
-                writeln!(out, "connected as {role}; what cannot be sent or kept is written to {folder}")
+                format!("connected as {role}; what cannot be sent or kept is written to {folder}")
             }
             Turn::Broken(error) => {
-                writeln!(out, "{}; it is tried again: {}", visible(&error.to_string()), error.hint())
+                format!("{}; it is tried again: {}", visible(&error.to_string()), error.hint())
             }
         };
-        unheard = said.and_then(|()| out.flush()).err().or(unheard.take());
+        // It is tried again and again: why it fails is said once.
+        if said != last {
+            unheard = writeln!(out, "{said}").and_then(|()| out.flush()).err().or(unheard.take());
+            last = said;
+        }
     };
     let Err(error) = runtime()?.block_on(run::run(target, site, &mut tell));
     Err(error.into())

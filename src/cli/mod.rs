@@ -161,7 +161,8 @@ fn with_command(command: Command, places: Result<Places, PlaceError>, out: &mut 
         }
         Command::Lattice { command } => lattice::run(&command, places, now(), out),
         Command::Waiting(options) => console::waiting(&options, &places?, now(), out),
-        Command::Desk { command } => desk::run(&command, &places?, now, out),
+        Command::Desk { status, command: None } => desk::status(&status, Here { places: &places?, now: now() }, out),
+        Command::Desk { command: Some(command), .. } => desk::run(&command, &places?, now, out),
         Command::Signers { command } => {
             let command = command.unwrap_or(SignersCommand::List(Output::default()));
             signers::run(&command, Here { places: &places?, now: now() }, out)

@@ -13,7 +13,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{AsyncMessage, Client, Config, NoTls, Socket};
 
-use super::tls::{CertificateError, Tls};
+use super::tls::{self, CertificateError, Tls};
 use crate::home::config::DeskPlace;
 use crate::home::places::{PlaceError, check_owner};
 use crate::wire::Digest;
@@ -57,6 +57,12 @@ pub enum EngineError {
     Passfile { path: PathBuf, why: String },
     #[error("the desk cannot be reached: {0}")]
     Unreachable(String),
+    /// Its certificate does not count.
+    #[error("the desk cannot be reached: {what}")]
+    Untrusted { what: String, hint: &'static str },
+    /// It lets this role not in.
+    #[error("the desk does not let this role in: {0}")]
+    Login(String),
     #[error("the desk has version {found} of the schema, and this program needs {VERSION}")]
     Version { found: i32 },
     #[error("the desk did not do it: {0}")]
@@ -69,7 +75,11 @@ pub enum EngineError {
 impl EngineError {
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Url { hint, .. } | Self::Here { hint, .. } => hint,
+            Self::Url { hint, .. } | Self::Here { hint, .. } | Self::Untrusted { hint, .. } => hint,
+            Self::Login(_) => {
+                "give the role a password or a certificate on the server and a line in its pg_hba.conf, and name the file of passwords: \
+                 `passfile` under [desk] in config.toml"
+            }
             Self::Certificates(_) => {
                 "name the file of your authority: `ca = \"/path/ca.pem\"` under [desk] in config.toml"
             }
@@ -87,12 +97,21 @@ impl EngineError {
 
 impl From<tokio_postgres::Error> for EngineError {
     fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(hint) = tls::hint(&error) {
+            return Self::Untrusted { what: chain(&error), hint };
+        }
         match (error.as_db_error(), error.is_closed()) {
+            // Class 28: invalid authorization.
+            (Some(said), _) if said.code().code().starts_with("28") => Self::Login(said.message().to_owned()),
             (Some(said), _) => Self::Database(said.message().to_owned()),
+            (None, _) if chain(&error).contains(NO_PASSWORD) => Self::Login("it asks for a password".to_owned()),
             (None, _) => Self::Unreachable(chain(&error)),
         }
     }
 }
+
+/// How tokio-postgres says that the server wants a password, and there is none.
+const NO_PASSWORD: &str = "password missing";
 
 /// An error with all that caused it.
 fn chain(error: &dyn std::error::Error) -> String {

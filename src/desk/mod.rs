@@ -7,6 +7,7 @@ pub mod engine;
 pub mod init;
 pub mod log;
 pub mod operator;
+pub mod overview;
 pub mod run;
 pub mod standing;
 mod tls;

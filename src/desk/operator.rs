@@ -7,7 +7,7 @@ mod outbox;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, LazyLock, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -22,6 +22,10 @@ use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Around, At, ClientEvent, FromConsole, FromWrapper, OperatorVerdict};
 use heard::{Heard, News};
 use outbox::{Outbox, Undelivered};
+
+/// How many calls of all machines wait.
+pub(super) static WAITING: LazyLock<String> =
+    LazyLock::new(|| format!("SELECT count(*) FROM ({}) AS all_rows WHERE part = 2", heard::BEGINNING));
 
 /// The shortest time between two readings, and between two wakes that are sent.
 const READ: Duration = Duration::from_millis(50);

@@ -35,7 +35,7 @@ pub enum Turn {
 /// Serves until the process ends.
 ///
 /// # Errors
-/// What trying again does not help: a wrong URL, password file, certificate or schema.
+/// What trying again does not help: a wrong URL, password file, file of certificates or schema.
 pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
     let mut cards = Cards::new(&site)?;
     let mut shipping = Shipping::new(&site, target.role());
@@ -52,7 +52,13 @@ pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Ser
                 tries = 0;
                 serve(&engine, target.role(), &mut cards, &mut shipping, &mut standing).await
             }
-            Err(error @ (EngineError::Unreachable(_) | EngineError::Database(_))) => Err(error),
+            // What its owner can put right there is tried again, too.
+            Err(
+                error @ (EngineError::Unreachable(_)
+                | EngineError::Untrusted { .. }
+                | EngineError::Login(_)
+                | EngineError::Database(_)),
+            ) => Err(error),
             Err(error) => return Err(error),
         };
         let Err(broken) = broken;

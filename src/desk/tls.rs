@@ -1,7 +1,9 @@
 //! TLS to the engine: whose certificates count, and that the server's name is theirs. The connection is tokio-postgres's.
 
+use std::error::Error;
 use std::future::Future;
 use std::io;
+use std::iter::successors;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,6 +33,41 @@ pub enum CertificateError {
     #[error("there is no certificate in {}", path.display())]
     Empty { path: PathBuf },
 }
+
+/// What to do about the server's certificate, where that is why there is no connection.
+pub(super) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    use tokio_rustls::rustls::CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForName, NotValidForNameContext, NotValidYet,
+        NotValidYetContext, UnknownIssuer,
+    };
+    const NAME: &str = "write the host into the URL as the server's certificate names it, or have a certificate made for the name in the URL";
+    const TIME: &str = "have the server's certificate renewed; if it is not out of date, this machine's clock is wrong";
+    const ISSUER: &str = "name the file of the authority that signed the server's certificate: `ca = \"ca.pem\"` under [desk] in config.toml";
+    const OWN: &str = "a certificate that signed itself is not taken: make an authority, have it sign one for the server, and name the \
+        authority's file as `ca` under [desk] in config.toml";
+    let failed = causes(error).find_map(|error| {
+        let inside = error.downcast_ref::<io::Error>()?.get_ref()?;
+        inside.downcast_ref::<tokio_rustls::rustls::Error>()
+    });
+    let Some(tokio_rustls::rustls::Error::InvalidCertificate(why)) = failed else {
+        let has_none = causes(error).any(|error| error.to_string().contains(NO_TLS));
+        return has_none.then_some("turn on `ssl` in the server's postgresql.conf, with a certificate for its name");
+    };
+    Some(match why {
+        NotValidForName | NotValidForNameContext { .. } => NAME,
+        Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. } => TIME,
+        UnknownIssuer | BadSignature => ISSUER,
+        other if format!("{other:?}").contains("CaUsedAsEndEntity") => OWN,
+        _ => "have the server's certificate made anew, by the authority that `ca` under [desk] in config.toml names",
+    })
+}
+
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    successors(Some(error), |error: &&'e (dyn Error + 'static)| (*error).source())
+}
+
+/// How tokio-postgres says that a server has no TLS.
+const NO_TLS: &str = "server does not support TLS";
 
 /// Makes connections over TLS that are verified against these certificates, and the name that is connected to.
 #[derive(Clone)]

@@ -338,6 +338,21 @@ fn a_machine_has_its_share_of_a_console_and_hides_no_call_of_another() {
     says(&postgres, "ada", &held("ada", "files-9000", false));
     mara.until("one more", |console| console.settled.len() == 1 && console.waiting() == 2_002);
     assert!(left_out(&mara, "left out: 52 calls of ada;"), "{:?}", mara.around());
+    // Calls end that are here, and one that was left out: the oldest of those that were left out come in their place.
+    for n in (2..=11).chain([2_052]) {
+        let ticket = format!("files-{n}");
+        let end = CallEnd { ticket, time: now(), verdict: None, by: By::Expiry, who: String::new() };
+        says(&postgres, "ada", &Told::Settled(end));
+    }
+    mara.until("the next ten", |console| left_out(console, "left out: 41 calls of ada;") && console.waiting() == 2_002);
+    let is_here = |n: u32| {
+        mara.screen.model.queue.calls.iter().any(|held| held.waits() && held.key.ticket == format!("files-{n}"))
+    };
+    assert!(is_here(2_001) && is_here(2_010) && !is_here(2_011) && is_here(9_000), "the oldest first");
+    // Such a call is as any other: it ends, and the next comes.
+    let end = CallEnd { ticket: "files-2001".into(), time: now(), verdict: None, by: By::Expiry, who: String::new() };
+    says(&postgres, "ada", &Told::Settled(end));
+    mara.until("one more", |console| left_out(console, "left out: 40 calls of ada;") && console.waiting() == 2_002);
 }
 
 #[test]
@@ -406,6 +421,39 @@ fn waiting_on_the_desk_is_one_line_or_json() {
     let (_, json) = waiting(&["--json"]);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["waiting"], &json["calls"][0]["machine"]), (&1.into(), &"ada-host".into()));
+}
+
+#[test]
+fn the_desk_alone_says_what_is_true_of_it() {
+    let Some(postgres) = desk() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let says = |words: &[&str]| {
+        let all = ["mcp-approve", "--home", home.path().to_str().unwrap(), "desk"];
+        let mut out = Vec::new();
+        let code = cli::run(all.iter().chain(words).map(Into::into), &mut out).expect("it can be asked");
+        (format!("{code:?}"), String::from_utf8(out).unwrap())
+    };
+    let success = format!("{:?}", std::process::ExitCode::SUCCESS);
+    let (code, none) = says(&[]);
+    assert!(code == success && none.starts_with("No desk is configured here"), "{none}");
+    assert!(none.contains("mcp-approve desk init --url") && none.contains("mcp-approve desk run"), "{none}");
+    let (_ada, url) = (is_here(&postgres, "ada"), postgres.url("mara"));
+    let folder = postgres.folder().display().to_string();
+    let plain = |text: String| text.replace(&folder.replace('/', "%2F"), "FOLDER");
+    hold_many(&postgres, "ada", 1..=3, 1);
+    super::console::says(&postgres, "ada", &hello("ada"));
+    hold_many(&postgres, "ada", 4..=5, 1);
+    let (code, said) = says(&["--url", &url]);
+    assert_eq!(code, success);
+    insta::assert_snapshot!("desk_operator", plain(said));
+    insta::assert_snapshot!("desk_machine", plain(says(&["--url", &postgres.url("ada")]).1));
+    insta::assert_snapshot!("desk_json", plain(says(&["--url", &url, "--json"]).1));
+    // As whoever has no part in it, and where none answers.
+    postgres.rows("postgres", "CREATE ROLE stranger LOGIN");
+    assert!(says(&["--url", &postgres.url("stranger")]).1.contains("permission denied"));
+    let (code, away) = says(&["--url", "postgres://mara@127.0.0.1:1/none"]);
+    assert!(code != success && away.contains("answers    no: the desk cannot be reached"), "{away}");
+    assert!(away.contains("\nnext       look at the URL"), "{away}");
 }
 
 /// Only what decides is sent: see `Command`.

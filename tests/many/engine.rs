@@ -46,7 +46,8 @@ fn a_url_says_no_password_and_keeps_tls_on() {
 fn connect(place: &DeskPlace) -> Result<(), String> {
     let target = Target::read(place).map_err(|error| error.to_string())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(target.connect_to_any(Program::Command)).map(drop).map_err(|error| error.to_string())
+    let made = runtime.block_on(target.connect_to_any(Program::Command));
+    made.map(drop).map_err(|error| format!("{error}; {}", error.hint()))
 }
 
 /// A certificate for this name that signs itself, and its key, for PostgreSQL.
@@ -94,12 +95,12 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     };
     assert_eq!(connect(&with(Some(&passfile), &good)), Ok(()));
     let said = connect(&with(Some(&passfile), &other)).expect_err("another issuer");
-    assert!(said.contains("certificate"), "{said}");
+    assert!(said.contains("certificate") && said.contains("name the file of the authority"), "{said}");
     let plain = DeskPlace { url: url.replace("?sslmode=require", ""), ..with(Some(&passfile), &good) };
     let said = connect(&plain).expect_err("whoever listens there gets it");
     assert!(said.contains("only over TLS"), "{said}");
     let said = connect(&with(None, &good)).expect_err("no password");
-    assert!(said.contains("password"), "{said}");
+    assert!(said.contains("it asks for a password") && said.contains("`passfile` under [desk]"), "{said}");
     fs::set_permissions(&passfile, fs::Permissions::from_mode(0o640)).expect("a mode");
     let said = connect(&with(Some(&passfile), &good)).expect_err("others can read it");
     assert!(said.contains("others than you can read it (mode 0640)"), "{said}");
@@ -107,5 +108,8 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     let port = postgres.serve_tls(&other, &other_key);
     let url = format!("postgres://ada@localhost:{port}/postgres?sslmode=require");
     let said = connect(&DeskPlace { url, ..with(Some(&passfile), &other) }).expect_err("another name");
-    assert!(said.contains("certificate not valid for name"), "{said}");
+    assert!(
+        said.contains("certificate not valid for name") && said.contains("write the host into the URL as"),
+        "{said}"
+    );
 }

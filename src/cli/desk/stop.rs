@@ -169,31 +169,56 @@ pub(super) async fn share(
     Ok(())
 }
 
-/// Lists the stops in force and the latest sign of life, as the lists of signers of this machine find them.
-pub(super) async fn status(target: &Target, Here { places, now }: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    let mut seen = Seen::new(lists(places)?);
-    let engine = target.connect(Program::Command).await?;
-    seen.read(&engine, now).await?;
-    for signed in seen.known.in_force() {
-        writeln!(out, "{}", visible(&under(places.root(), &signed.says())))?;
+/// The stops in force and the latest sign of life, as the lists of signers of this machine find them.
+pub(super) struct Standings {
+    stops: Vec<String>,
+    refused: usize,
+    alive: Option<SignedAlive>,
+}
+
+impl Standings {
+    pub(super) fn in_force(&self) -> &[String] {
+        &self.stops
     }
-    if seen.known.in_force().next().is_none() {
-        writeln!(out, "No stop is in force.")?;
-    }
-    if seen.refused > 0 {
-        writeln!(
-            out,
-            "Statements on the desk that do not count, since no one who may sign a stop signed them: {}",
-            seen.refused
-        )?;
-    }
-    match latest_sign(&engine, &seen.lists).await? {
-        None => writeln!(out, "There is no sign of life.")?,
-        Some(signed) => {
-            let Alive { alive, signer, time, .. } = signed.statement();
-            let ago = span(now.saturating_sub(*time));
-            writeln!(out, "The last sign of life is {} of {}, {ago} ago ({}).", alive, visible(signer), moment(*time))?;
+
+    /// A sentence for each thing to say.
+    pub(super) fn says(&self, now: i64) -> Vec<String> {
+        let mut said = self.stops.clone();
+        if said.is_empty() {
+            said.push("No stop is in force.".to_owned());
         }
+        if self.refused > 0 {
+            said.push(format!(
+                "Statements on the desk that do not count, since no one who may sign a stop signed them: {}",
+                self.refused
+            ));
+        }
+        said.push(match &self.alive {
+            None => "There is no sign of life.".to_owned(),
+            Some(signed) => {
+                let Alive { alive, signer, time, .. } = signed.statement();
+                let ago = span(now.saturating_sub(*time));
+                format!("The last sign of life is {alive} of {signer}, {ago} ago ({}).", moment(*time))
+            }
+        });
+        said
+    }
+}
+
+/// Reads them.
+pub(super) async fn standings(engine: &Engine, Here { places, now }: Here<'_>) -> Result<Standings, Error> {
+    let mut seen = Seen::new(lists(places)?);
+    seen.read(engine, now).await?;
+    let stops = seen.known.in_force().map(|signed| under(places.root(), &signed.says())).collect();
+    let alive = latest_sign(engine, &seen.lists).await?;
+    Ok(Standings { stops, refused: seen.refused, alive })
+}
+
+/// Lists them.
+pub(super) async fn status(target: &Target, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let engine = target.connect(Program::Command).await?;
+    for said in standings(&engine, here).await?.says(here.now) {
+        writeln!(out, "{}", visible(&said))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Add;
+use std::ops::{Add, Sub};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ const CHUNK: i64 = 256;
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
 /// is sent after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
-const BEGINNING: &str = "\
+pub(super) const BEGINNING: &str = "\
     WITH said AS (
         SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
             coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
@@ -46,6 +46,13 @@ const BEGINNING: &str = "\
     ORDER BY part, nth, place";
 
 const ROWS: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told WHERE place = ANY ($1)";
+
+/// The same without those that [`LATER`] reads: one of them may be older than what was read since.
+const EARLIER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
+    WHERE place = ANY ($1) AND xid < $2::text::xid8";
+
+/// How long after calls were left out for want of room it is looked whether there is room, at the earliest.
+const REFILL: Duration = Duration::from_secs(2);
 
 /// The rows of transactions that may have ended since, without those read already. `place` alone would miss what commits late.
 const LATER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
@@ -85,9 +92,13 @@ pub(super) struct Heard {
     seen: Vec<i64>,
     /// The wrappers that are here, by the console's name of their session.
     wrappers: BTreeMap<String, WrapperHere>,
+    loads: Loads,
     left_out: u64,
     /// How many calls of a machine, by its role, there was no room for.
     beyond: BTreeMap<String, u64>,
+    /// Whether that may be fewer by now, and when they were counted.
+    is_less: bool,
+    counted: Option<Instant>,
 }
 
 /// How many calls, and the bytes of their cards.
@@ -103,6 +114,41 @@ impl Load {
     }
 }
 
+/// What is here of all machines, and of each: a card that comes must not have all wrappers looked at.
+#[derive(Default)]
+struct Loads {
+    all: Load,
+    of: BTreeMap<String, Load>,
+}
+
+impl Loads {
+    fn take(&mut self, machine: &str, more: Load) {
+        self.all = self.all + more;
+        let own = self.of.entry(machine.to_owned()).or_default();
+        *own = *own + more;
+    }
+
+    fn free(&mut self, machine: &str, less: Load) {
+        self.all = self.all - less;
+        if let Some(own) = self.of.get_mut(machine) {
+            *own = *own - less;
+        }
+    }
+
+    fn of(&self, machine: &str) -> Load {
+        self.of.get(machine).copied().unwrap_or_default()
+    }
+}
+
+impl Sub for Load {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        let Self { calls, bytes } = self;
+        Self { calls: calls.saturating_sub(other.calls), bytes: bytes.saturating_sub(other.bytes) }
+    }
+}
+
 impl Add for Load {
     type Output = Self;
 
@@ -115,13 +161,13 @@ impl Add for Load {
 struct WrapperHere {
     at: Arc<At>,
     calls: BTreeMap<String, Waits>,
-    bytes: usize,
     /// Since it was sent again, or its machine's process began again: what was known before and was not sent again since.
     doubt: Option<Doubt>,
 }
 
-/// A call that waits: whether something of it is withheld, and the bytes of its card.
+/// A call that waits: where its card is, whether something of it is withheld, and the bytes of the card.
 struct Waits {
+    place: i64,
     withheld: bool,
     bytes: usize,
 }
@@ -175,6 +221,9 @@ impl Heard {
             }
             self.point = Some(next);
         }
+        if self.is_less && !self.beyond.is_empty() && self.counted.is_none_or(|at| at.elapsed() >= REFILL) {
+            self.refill(engine, take).await?;
+        }
         Ok(())
     }
 
@@ -185,33 +234,66 @@ impl Heard {
         let point: String = client.query_one(POINT, &[]).await?.get(0);
         let recent = "SELECT place FROM mcp_approve.told WHERE xid >= $1::text::xid8";
         let seen = client.query(recent, &[&point]).await?.iter().map(|row| row.get(0)).collect();
-        let found = client.query(BEGINNING, &[]).await?;
-        let (mut places, mut calls): (Vec<i64>, usize) = (Vec::new(), 0);
-        (self.beyond, self.left_out) = (BTreeMap::new(), 0);
-        for row in &found {
-            let is_call = row.get::<_, i32>(0) == 2;
-            let is_over_share = usize::try_from(row.get::<_, i64>(1)).is_ok_and(|nth| nth > SHARE.calls);
-            if is_call && (is_over_share || calls == MOST.calls) {
-                *self.beyond.entry(row.get(3)).or_default() += 1;
-                continue;
-            }
-            calls += usize::from(is_call);
-            places.push(row.get(2));
-        }
+        self.left_out = 0;
+        let places = self.with_room(&client.query(BEGINNING, &[]).await?);
         for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
-            let mut rows = client.query(ROWS, &[&chunk]).await?;
-            let order: BTreeMap<i64, usize> = chunk.iter().enumerate().map(|(at, place)| (*place, at)).collect();
-            rows.sort_by_key(|row| order.get(&row.get::<_, i64>(0)).copied());
-            rows.iter().for_each(|row| self.row(row, take));
+            self.rows(client.query(ROWS, &[&chunk]).await?, chunk, take);
         }
         client.batch_execute("COMMIT").await?;
         (self.point, self.seen) = (Some(point), seen);
         Ok(())
     }
 
+    /// Takes the calls that were left out, as far as there is room by now.
+    async fn refill(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
+        let known = self.known();
+        let mut found = engine.client.query(BEGINNING, &[]).await?;
+        found.retain(|row| row.get::<_, i32>(0) == 2 && !known.contains(&row.get(2)));
+        let places = self.with_room(&found);
+        for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
+            self.rows(engine.client.query(EARLIER, &[&chunk, &self.point]).await?, chunk, take);
+        }
+        Ok(())
+    }
+
+    /// The places of the cards that are here.
+    fn known(&self) -> BTreeSet<i64> {
+        self.wrappers.values().flat_map(|site| site.calls.values().map(|waits| waits.place)).collect()
+    }
+
+    /// The places of those rows of the beginning that there is room for beside what is here; counts the other calls.
+    fn with_room(&mut self, found: &[Row]) -> Vec<i64> {
+        (self.beyond, self.is_less, self.counted) = (BTreeMap::new(), false, Some(Instant::now()));
+        let known = self.known();
+        let mut calls = self.loads.all.calls;
+        let mut of_machine: BTreeMap<String, usize> = BTreeMap::new();
+        let mut places = Vec::new();
+        for row in found {
+            let is_call = row.get::<_, i32>(0) == 2;
+            if is_call && !known.contains(&row.get(2)) {
+                let machine: String = row.get(3);
+                let own = of_machine.entry(machine.clone()).or_insert_with(|| self.loads.of(&machine).calls);
+                if *own >= SHARE.calls || calls >= MOST.calls {
+                    *self.beyond.entry(machine).or_default() += 1;
+                    continue;
+                }
+                (*own, calls) = (*own + 1, calls + 1);
+            }
+            places.push(row.get(2));
+        }
+        places
+    }
+
+    /// Reads rows in the order of these places.
+    fn rows(&mut self, mut rows: Vec<Row>, places: &[i64], take: &mut dyn FnMut(News)) {
+        let order: BTreeMap<i64, usize> = places.iter().enumerate().map(|(at, place)| (*place, at)).collect();
+        rows.sort_by_key(|row| order.get(&row.get::<_, i64>(0)).copied());
+        rows.iter().for_each(|row| self.row(row, take));
+    }
+
     fn row(&mut self, row: &Row, take: &mut dyn FnMut(News)) {
         let text = |at: usize| row.get::<_, &str>(at);
-        match self.news(text(1), text(2), text(3), text(4)) {
+        match self.news(row.get(0), (text(1), text(2), text(3)), text(4)) {
             Some(Some(news)) => take(news),
             Some(None) => {}
             None => self.left_out += 1,
@@ -219,7 +301,7 @@ impl Heard {
     }
 
     /// What a row says, if that is news; `None` where it cannot be what it says.
-    fn news(&mut self, machine: &str, session: &str, ticket: &str, said: &str) -> Option<Option<News>> {
+    fn news(&mut self, place: i64, (machine, session, ticket): (&str, &str, &str), said: &str) -> Option<Option<News>> {
         let is_plain = session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         let told: Told = serde_json::from_str(said).ok().filter(|told: &Told| told.ticket() == ticket)?;
         if session == EVERY_SESSION && told == Told::Gone {
@@ -228,13 +310,14 @@ impl Heard {
             return Some(None);
         }
         let key = is_plain.then(|| name(session, machine))?;
+        // What a hello tells again is counted again.
+        self.is_less |= matches!(told, Told::Hello { .. } | Told::Settled(_) | Told::Gone);
         if let Told::Hello { wrapper, host, user } = told {
             let at = Arc::new(At { machine: machine.to_owned(), host, user });
             let wrapper = named(wrapper, session, &key, &at)?;
             let site = self.wrappers.entry(key).or_insert_with(|| WrapperHere {
                 at: Arc::clone(&at),
                 calls: BTreeMap::new(),
-                bytes: 0,
                 doubt: None,
             });
             site.at = at;
@@ -252,22 +335,23 @@ impl Heard {
             Told::Held { card, withheld } => {
                 is_of(&card, &site.at, session).then_some(())?;
                 site.certain(&card.ticket);
-                let was_known = site.end(&card.ticket);
+                let old = site.end(&card.ticket);
+                self.loads.free(machine, old.unwrap_or_default());
                 if !has_room {
                     *self.beyond.entry(machine.to_owned()).or_default() += 1;
                     let end = ended(card.ticket, "there is no room here for more of its machine's cards");
                     let end = ClientEvent::Said { session: key, message: FromWrapper::Settled(end) };
-                    return Some(was_known.then_some(News::Event(end)));
+                    return Some(old.map(|_| News::Event(end)));
                 }
-                site.calls.insert(card.ticket.clone(), Waits { withheld, bytes: said.len() });
-                site.bytes += said.len();
+                site.calls.insert(card.ticket.clone(), Waits { place, withheld, bytes: said.len() });
+                self.loads.take(machine, Load { calls: 1, bytes: said.len() });
                 match withheld {
                     true => ClientEvent::Withheld { session: key, call: card },
                     false => ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } },
                 }
             }
             Told::Settled(end) => {
-                site.end(&end.ticket);
+                self.loads.free(machine, site.end(&end.ticket).unwrap_or_default());
                 site.certain(&end.ticket);
                 ClientEvent::Said { session: key, message: FromWrapper::Settled(end) }
             }
@@ -276,6 +360,7 @@ impl Heard {
                 return Some(Some(News::Refused { session: key, ticket, statement, why }));
             }
             Told::Gone => {
+                self.loads.free(machine, site.load());
                 self.wrappers.remove(&key);
                 ClientEvent::Gone { session: key }
             }
@@ -285,15 +370,10 @@ impl Heard {
 
     /// Whether there is room for a card of a machine, in the place of the one that its call has.
     fn has_room(&self, machine: &str, key: &str, ticket: &str, bytes: usize) -> bool {
-        let (mut all, mut own) = (Load { calls: 1, bytes }, Load { calls: 1, bytes });
-        for site in self.wrappers.values() {
-            let load = Load { calls: site.calls.len(), bytes: site.bytes };
-            all = all + load;
-            own = if site.at.machine == machine { own + load } else { own };
-        }
+        let one = Load { calls: 1, bytes };
         let known = self.wrappers.get(key).and_then(|site| site.calls.get(ticket));
         let known = known.map_or(Load::default(), |waits| Load { calls: 1, bytes: waits.bytes });
-        own.is_within(SHARE + known) && all.is_within(MOST + known)
+        (self.loads.of(machine) + one).is_within(SHARE + known) && (self.loads.all + one).is_within(MOST + known)
     }
 
     /// Ends what its machine had time to tell again, and has not.
@@ -306,14 +386,19 @@ impl Heard {
                 gone.push(session.clone());
                 continue;
             }
+            self.is_less |= !doubt.calls.is_empty();
             for ticket in doubt.calls {
-                site.end(&ticket);
+                let old = site.end(&ticket);
+                self.loads.free(&site.at.machine, old.unwrap_or_default());
                 let end = ended(ticket, "its machine does not have it any more");
                 take(News::Event(ClientEvent::Said { session: session.clone(), message: FromWrapper::Settled(end) }));
             }
         }
         for session in gone {
-            self.wrappers.remove(&session);
+            self.is_less = true;
+            if let Some(site) = self.wrappers.remove(&session) {
+                self.loads.free(&site.at.machine, site.load());
+            }
             take(News::Event(ClientEvent::Gone { session }));
         }
     }
@@ -359,7 +444,7 @@ impl Heard {
             let more = machines.len().saturating_sub(NAMED);
             let more = if more > 0 { format!(" and of {}", counted(more, "more machine")) } else { String::new() };
             let (calls, bytes) = (grouped(SHARE.calls), SHARE.bytes >> 20);
-            format!("left out: {named}{more}; a console takes {calls} calls and {bytes} MiB of a machine, and as many as it has room for of all: decide some, and open it again")
+            format!("left out: {named}{more}; a console takes {calls} calls and {bytes} MiB of a machine, and as many as it has room for of all: the next come as these end")
         });
         let both: Vec<String> = rows.into_iter().chain(calls).collect();
         (!both.is_empty()).then(|| both.join("; "))
@@ -372,11 +457,13 @@ fn ended(ticket: String, who: &str) -> CallEnd {
 }
 
 impl WrapperHere {
-    /// Forgets a call; whether it was known.
-    fn end(&mut self, ticket: &str) -> bool {
-        let known = self.calls.remove(ticket);
-        self.bytes -= known.as_ref().map_or(0, |waits| waits.bytes);
-        known.is_some()
+    /// Forgets a call; what it took, if it was known.
+    fn end(&mut self, ticket: &str) -> Option<Load> {
+        self.calls.remove(ticket).map(|waits| Load { calls: 1, bytes: waits.bytes })
+    }
+
+    fn load(&self) -> Load {
+        Load { calls: self.calls.len(), bytes: self.calls.values().map(|waits| waits.bytes).sum() }
     }
 
     fn doubt(&mut self, is_back: bool) {

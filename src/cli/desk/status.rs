@@ -1,0 +1,202 @@
+//! `mcp-approve desk` alone: what is configured and true of the desk, and what to run next. Changes nothing.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use serde_json::{Value, json};
+
+use super::{DeskUrl, runtime, stop, target};
+use crate::cli::error::{Error, Exit};
+use crate::cli::look::{Here, json_object, visible};
+use crate::desk::engine::Program;
+use crate::desk::init::Group;
+use crate::desk::overview::{Member, Overview, overview};
+use crate::home::{config, signers};
+use crate::signing::witness::Witness;
+use crate::text::time::span;
+use crate::wire::counted;
+
+/// How many names a line has.
+const NAMED: usize = 5;
+/// After this time a new witness is due, in milliseconds.
+const DAY: i64 = 24 * 3_600_000;
+
+/// What is found of a desk that answers.
+struct Found {
+    overview: Overview,
+    /// Who signed the last witness that counts here, and when; or why none does.
+    witness: Result<(String, i64), &'static str>,
+    /// Stops in force and the last sign of life; or why they cannot be checked.
+    stops: Result<stop::Standings, Error>,
+}
+
+pub(super) fn status(given: &DeskUrl, as_json: bool, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let place = config::desk(here.places)?;
+    let Some(url) = given.url.clone().or_else(|| Some(place.url).filter(|url| !url.is_empty())) else {
+        return nothing(as_json, out);
+    };
+    // One with a password in it is not read, and so not printed.
+    let target = target(given, here.places)?;
+    let found = runtime()?.block_on(async {
+        let engine = target.connect(Program::Command).await?;
+        let overview = overview(&engine).await?;
+        let stops = stop::standings(&engine, here).await;
+        Ok::<_, Error>(Found { witness: last_witness(&overview, here), overview, stops })
+    });
+    if as_json {
+        json_object(object(&url, &found), out)?;
+    } else {
+        lines(&url, &found, here.now, out)?;
+    }
+    Ok(if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn nothing(as_json: bool, out: &mut dyn Write) -> Exit {
+    if as_json {
+        json_object(json!({ "url": Value::Null, "next": ["mcp-approve help desk"] }), out)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    writeln!(
+        out,
+        "No desk is configured here: this machine has a console and a log of its own.\n\n\
+         One desk over many machines begins in a PostgreSQL of yours (14 or later), as its owner:\n  \
+         mcp-approve desk init --url postgres://OWNER@HOST/DATABASE --machine NAME --operator NAME\n\
+         Then, on each machine, `url` under [desk] in config.toml names it, and this serves it:\n  \
+         mcp-approve desk run\n\n\
+         `mcp-approve help desk` says all of it."
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn last_witness(overview: &Overview, Here { places, .. }: Here<'_>) -> Result<(String, i64), &'static str> {
+    let notes = overview.witnesses.as_deref().ok_or("only operators and auditors see it")?;
+    let lists = signers::load(places).ok().flatten().ok_or("there is no list of signers here to check it by")?;
+    let mut good = notes.iter().filter_map(|note| Witness::check(note, &lists.signers).ok());
+    let signed = good.next().ok_or(if notes.is_empty() { "there is none" } else { "none that counts here" })?;
+    Ok((signed.statement().signer.clone(), signed.statement().time))
+}
+
+/// Each line of the answer: what it is about, and what is true.
+fn lines(url: &str, found: &Result<Found, Error>, now: i64, out: &mut dyn Write) -> Result<(), Error> {
+    let mut line = |label: &str, text: &str| writeln!(out, "{label:<10} {}", visible(text));
+    line("desk", url)?;
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            line("answers", &format!("no: {error}"))?;
+            return Ok(line("next", &error.hint().unwrap_or_default())?);
+        }
+    };
+    let Found { overview, witness, stops } = found;
+    line("answers", "yes")?;
+    let words: Vec<&str> = overview.role.groups.iter().map(|group| may(*group)).collect();
+    let may = if words.is_empty() { "has no part in this desk".to_owned() } else { words.join("; ") };
+    line("role", &format!("{}: {may}", overview.role.name))?;
+    for beyond in &overview.role.beyond {
+        line("", &format!("▲ it can do more than it should: {beyond}"))?;
+    }
+    for (label, group) in [("machines", Group::Machine), ("operators", Group::Operator)] {
+        let (here, away): (Vec<&Member>, Vec<&Member>) = overview.of(group).partition(|member| member.is_here);
+        line(label, &format!("here: {}; away: {}", names(&here), names(&away)))?;
+    }
+    if let Some(waiting) = overview.waiting {
+        line("waiting", &counted(waiting, "call"))?;
+    }
+    line(
+        "witness",
+        &match witness {
+            Ok((signer, time)) => format!("{signer} signed the ends of all logs {} ago", span(now - time)),
+            Err(why) => (*why).to_owned(),
+        },
+    )?;
+    match stops {
+        Ok(standings) => {
+            let mut label = "stops";
+            for said in standings.says(now) {
+                line(label, &said)?;
+                label = "";
+            }
+        }
+        Err(error) => line("stops", &format!("cannot be checked here: {error}"))?,
+    }
+    let mut label = "next";
+    for next in next(found, now) {
+        line(label, next)?;
+        label = "";
+    }
+    Ok(())
+}
+
+const fn may(group: Group) -> &'static str {
+    match group {
+        Group::Machine => "a machine, which sends its calls and its log, and takes verdicts",
+        Group::Operator => "an operator, who sees all calls and logs and writes verdicts, signed",
+        Group::Auditor => "an auditor, who reads all logs",
+    }
+}
+
+fn names(members: &[&Member]) -> String {
+    let more = members.len().saturating_sub(NAMED);
+    let named: Vec<&str> = members.iter().take(NAMED).map(|member| member.name.as_str()).collect();
+    match (named.is_empty(), more) {
+        (true, _) => "none".to_owned(),
+        (false, 0) => named.join(", "),
+        (false, more) => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// What to run next, the most pressing first.
+fn next(Found { overview, witness, .. }: &Found, now: i64) -> Vec<&'static str> {
+    let mut next = Vec::new();
+    let is = |group| overview.is(group);
+    let own = |member: &Member| member.name == overview.role.name;
+    if overview.role.groups.is_empty() || !overview.role.beyond.is_empty() {
+        next.push("mcp-approve doctor: it says which role to log in with");
+    }
+    if is(Group::Machine) && !overview.of(Group::Machine).any(|member| own(member) && member.is_here) {
+        next.push("mcp-approve desk run: this machine's role is not connected");
+    }
+    if is(Group::Operator) {
+        next.push("mcp-approve --desk: the console over all machines");
+        if !overview.of(Group::Machine).any(|member| member.is_here) {
+            next.push("mcp-approve desk run, on each machine: none is connected");
+        }
+        if witness.as_ref().map_or(true, |(_, time)| now - time > DAY) {
+            next.push("mcp-approve desk witness: once a day, so that lost records show");
+        }
+    }
+    if is(Group::Auditor) {
+        next.push("mcp-approve log verify --desk");
+    }
+    if next.is_empty() {
+        next.push("nothing: operators see the calls of this machine");
+    }
+    next
+}
+
+fn object(url: &str, found: &Result<Found, Error>) -> Value {
+    let found = match found {
+        Ok(found) => found,
+        Err(error) => {
+            return json!({ "url": url, "answers": false, "error": error.to_string(), "next": [error.hint()] });
+        }
+    };
+    let Found { overview, witness, stops } = found;
+    let members = |group| -> Vec<Value> {
+        overview.of(group).map(|member| json!({ "name": member.name, "here": member.is_here })).collect()
+    };
+    json!({
+        "url": url,
+        "answers": true,
+        "role": {
+            "name": overview.role.name,
+            "groups": overview.role.groups.iter().map(|group| group.word()).collect::<Vec<_>>(),
+            "beyond": overview.role.beyond,
+        },
+        "machines": members(Group::Machine),
+        "operators": members(Group::Operator),
+        "waiting": overview.waiting,
+        "witness": witness.as_ref().ok().map(|(signer, time)| json!({ "signer": signer, "time": time })),
+        "stops": stops.as_ref().ok().map(stop::Standings::in_force),
+    })
+}

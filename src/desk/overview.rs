@@ -1,0 +1,69 @@
+//! What a desk is right now, in a few figures: who has a role there and is connected, and how many calls wait. Reads no card.
+
+use super::engine::{Engine, EngineError, Program};
+use super::init::{Group, RoleFound, role};
+use super::operator::WAITING;
+
+/// A role of a machine or an operator, and whether it is connected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    pub name: String,
+    pub group: Group,
+    pub is_here: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Overview {
+    /// Whom this connection is.
+    pub role: RoleFound,
+    pub members: Vec<Member>,
+    /// `None` where this role may not see it.
+    pub waiting: Option<u64>,
+    /// The newest notes on the ends of logs, unchecked; `None` where this role may not see them.
+    pub witnesses: Option<Vec<String>>,
+}
+
+impl Overview {
+    pub fn is(&self, group: Group) -> bool {
+        self.role.groups.contains(&group)
+    }
+
+    pub fn of(&self, group: Group) -> impl Iterator<Item = &Member> {
+        self.members.iter().filter(move |member| member.group == group)
+    }
+}
+
+/// How many of the newest notes are read: the last one that counts is among them, where not everybody may sign.
+const NOTES: i64 = 16;
+
+/// Reads it.
+///
+/// # Errors
+/// Why the desk cannot be used.
+pub async fn overview(engine: &Engine) -> Result<Overview, EngineError> {
+    const MEMBERS: &str = "SELECT rolname::text, is_machine, EXISTS (SELECT FROM pg_stat_activity
+                WHERE usesysid = roles.oid AND datname = current_database()
+                    AND application_name = CASE WHEN is_machine THEN $1 ELSE $2 END)
+        FROM (SELECT oid, rolname, pg_has_role(oid, 'mcp_approve_machine', 'MEMBER') AS is_machine FROM pg_roles
+            WHERE rolcanlogin AND NOT rolsuper) AS roles
+        WHERE is_machine OR pg_has_role(oid, 'mcp_approve_operator', 'MEMBER') ORDER BY rolname";
+    let role = role(engine).await?;
+    let names = [Program::Machine.name(), Program::Console.name()];
+    let rows = engine.client.query(MEMBERS, &[&names[0], &names[1]]).await?;
+    let member = |row: &tokio_postgres::Row| Member {
+        name: row.get(0),
+        group: if row.get(1) { Group::Machine } else { Group::Operator },
+        is_here: row.get(2),
+    };
+    let members = rows.iter().map(member).collect();
+    let sees = role.groups.contains(&Group::Operator) || role.groups.contains(&Group::Auditor);
+    let (mut waiting, mut witnesses) = (None, None);
+    if sees {
+        let count: i64 = engine.client.query_one(WAITING.as_str(), &[]).await?.get(0);
+        waiting = u64::try_from(count).ok();
+        const NEWEST: &str = "SELECT note FROM mcp_approve.witness ORDER BY place DESC LIMIT $1";
+        let rows = engine.client.query(NEWEST, &[&NOTES]).await?;
+        witnesses = Some(rows.iter().map(|row| row.get(0)).collect());
+    }
+    Ok(Overview { role, members, waiting, witnesses })
+}
