@@ -178,7 +178,13 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 
 /// What is configured and true of the desk.
 pub fn status(options: &DeskStatus, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    status::status(&options.desk, options.json, here, out)
+    let place = config::desk(here.places)?;
+    let url = options.desk.url.clone().unwrap_or(place.url);
+    if url.is_empty() {
+        return status::nothing(options.json, out);
+    }
+    let target = target(&options.desk, here.places)?;
+    status::status(&url, (&target, &runtime()?), options.json, here, out)
 }
 
 pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut dyn Write) -> Exit {

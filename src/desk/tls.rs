@@ -58,7 +58,7 @@ pub(super) fn hint(error: &(dyn Error + 'static)) -> Option<&'static str> {
         Expired | ExpiredContext { .. } | NotValidYet | NotValidYetContext { .. } => TIME,
         UnknownIssuer | BadSignature => ISSUER,
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => OWN,
-        _ => "have the server's certificate made anew, by the authority that `ca` under [desk] in config.toml names",
+        _ => "have the server's certificate made again, by the authority that `ca` under [desk] in config.toml names",
     })
 }
 

@@ -5,13 +5,13 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::{DeskUrl, runtime, stop, target};
+use super::stop;
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, json_object, visible};
-use crate::desk::engine::Program;
+use crate::desk::engine::{Program, Target};
 use crate::desk::init::Group;
 use crate::desk::overview::{Member, Overview, overview};
-use crate::home::{config, signers};
+use crate::home::signers;
 use crate::signing::witness::Witness;
 use crate::text::time::span;
 use crate::wire::counted;
@@ -30,28 +30,30 @@ struct Found {
     stops: Result<stop::Standings, Error>,
 }
 
-pub(super) fn status(given: &DeskUrl, as_json: bool, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    let place = config::desk(here.places)?;
-    let Some(url) = given.url.clone().or_else(|| Some(place.url).filter(|url| !url.is_empty())) else {
-        return nothing(as_json, out);
-    };
-    // One with a password in it is not read, and so not printed.
-    let target = target(given, here.places)?;
-    let found = runtime()?.block_on(async {
+/// Says it of the desk of this URL, which has no password in it: [`Target`] takes none that has.
+pub(super) fn status(
+    url: &str,
+    (target, runtime): (&Target, &tokio::runtime::Runtime),
+    as_json: bool,
+    here: Here<'_>,
+    out: &mut dyn Write,
+) -> Exit {
+    let found = runtime.block_on(async {
         let engine = target.connect(Program::Command).await?;
         let overview = overview(&engine).await?;
         let stops = stop::standings(&engine, here).await;
         Ok::<_, Error>(Found { witness: last_witness(&overview, here), overview, stops })
     });
     if as_json {
-        json_object(object(&url, &found), out)?;
+        json_object(object(url, &found), out)?;
     } else {
-        lines(&url, &found, here.now, out)?;
+        lines(url, &found, here.now, out)?;
     }
     Ok(if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn nothing(as_json: bool, out: &mut dyn Write) -> Exit {
+/// Says what to begin with, where no desk is named.
+pub(super) fn nothing(as_json: bool, out: &mut dyn Write) -> Exit {
     if as_json {
         json_object(json!({ "url": Value::Null, "next": ["mcp-approve help desk"] }), out)?;
         return Ok(ExitCode::SUCCESS);
