@@ -14,11 +14,11 @@ use crate::signing::bed::NOW;
 
 const MARA: Option<&str> = Some("mara@example.com");
 
-fn set(rules: Value, roles: Value) -> Set {
+fn set(rules: &Value, roles: &Value) -> Set {
     of_file(&json!({ "version": 2, "agreed": [], "rules": rules, "roles": roles }).to_string()).unwrap()
 }
 
-fn refused(rules: Value, roles: Value) -> String {
+fn refused(rules: &Value, roles: &Value) -> String {
     of_file(&json!({ "version": 2, "agreed": [], "rules": rules, "roles": roles }).to_string()).unwrap_err().to_string()
 }
 
@@ -124,9 +124,9 @@ fn a_file_says_one_thing_to_every_machine_or_is_refused() {
         (json!([["[[rule]]"]]), "invalid type"),
         (Value::Array(vec![json!({}); 1001]), "more than 1000 rules"),
     ] {
-        assert!(refused(rules, json!({})).contains(why), "{why}");
+        assert!(refused(&rules, &json!({})).contains(why), "{why}");
     }
-    let role = |name: &str, fields: Value| refused(json!([]), json!({ name: fields }));
+    let role = |name: &str, fields: Value| refused(&json!([]), &json!({ name: fields }));
     for (said, why) in [
         (role("viewer", json!({ "capabilities": ["*"] })), "it is built in"),
         (role("x", json!({ "capabilities": ["*"], "team": "tom" })), "`team` is for the machine"),
@@ -167,7 +167,7 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     let allow = |tool: &str| json!({ "id": "go", "decision": "allow", "tool": tool });
     let deny = json!({ "id": "no", "decision": "deny", "tool": "b" });
     let clerk = |tag: &str| json!({ "clerk": { "capabilities": [tag] } });
-    let first = set(json!([allow("a"), deny, { "id": "mine", "decision": "allow" }]), clerk("invoices:*"));
+    let first = set(&json!([allow("a"), deny, { "id": "mine", "decision": "allow" }]), &clerk("invoices:*"));
     let (said, found) = says(&first, MARA, TeamMay::Loosen);
     assert_eq!(said, "new rule go; new rule no; new role clerk");
     assert_eq!(found.others, ["rule mine"], "a rule of the operator's is not replaced");
@@ -181,7 +181,7 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     let (said, found) = says(&first, Some("tom@example.com"), TeamMay::Loosen);
     assert_eq!((said.as_str(), found.others.len()), ("", 4), "{said}");
     assert_eq!(says(&of_file(NOTHING).unwrap(), Some("tom@example.com"), TeamMay::Loosen).0, "");
-    let newer = set(json!([allow("*")]), clerk("*"));
+    let newer = set(&json!([allow("*")]), &clerk("*"));
     let (said, found) = says(&newer, MARA, TeamMay::Loosen);
     assert_eq!(said, "rule go, changed; rule no, taken back; role clerk, changed");
     let diff = found.steps[0].diff();
@@ -197,7 +197,7 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     assert_eq!(config, "[roles.own]\ncapabilities = [\"*:read\"]\n");
     // A file without a signature is read as the operator's own.
     let (said, _) =
-        says(&set(json!([{ "id": "mine", "decision": "allow", "tool": "x" }]), json!({})), None, TeamMay::Tighten);
+        says(&set(&json!([{ "id": "mine", "decision": "allow", "tool": "x" }]), &json!({})), None, TeamMay::Tighten);
     assert_eq!(said, "rule mine, changed");
 }
 

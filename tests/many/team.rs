@@ -70,7 +70,7 @@ fn at_terminal(machine: &Machine) -> Terminal {
     Terminal::running(command, (160, 80))
 }
 
-fn of(rules: Value) -> String {
+fn of(rules: &Value) -> String {
     json!({ "version": 2, "agreed": [], "rules": rules }).to_string()
 }
 
@@ -157,7 +157,7 @@ fn rules_and_roles_of_one_home_are_reviewed_and_taken_over_on_another() {
     assert!(listed.contains("of mara@example.com"), "{listed}");
 
     // A newer set is a change of what was taken over; nothing at all takes it back.
-    share(&postgres, &of(json!([allow("fine*")])));
+    share(&postgres, &of(&json!([allow("fine*")])));
     let shown = brings(&machine, &["rule go, changed", "rule no, taken back", "role clerk, taken back"]);
     assert!(shown.contains("glob = \"ok*\"") && shown.contains("glob = \"fine*\""), "{shown}");
     share(&postgres, "{\"version\":1,\"agreed\":[]}\n");
@@ -180,7 +180,7 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
     let Some(postgres) = desk() else { return };
     let mut machine = Machine::start(&postgres, "", &[]);
     names(&machine, "mara@example.com");
-    let good = of(json!([allow("ok*")]));
+    let good = of(&json!([allow("ok*")]));
     let (mara_s, sam_s) = (mara(), sam());
     let as_mara = |said: &str, time| set(said, ("mara@example.com", &mara_s), time);
     for (evidence, said) in [
@@ -193,12 +193,12 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
     ] {
         row(&postgres, &evidence, &said);
     }
-    let mark = of(json!([{ "id": "mark", "decision": "deny", "tool": "x" }]));
+    let mark = of(&json!([{ "id": "mark", "decision": "deny", "tool": "x" }]));
     let earlier = as_mara(&mark, now() - 60_000);
     row(&postgres, &earlier, &mark);
     let shown = brings(&machine, &["new rule mark"]);
     assert!(!shown.contains("rule go"), "{shown}");
-    let latest = of(json!([{ "id": "later", "decision": "deny", "tool": "x" }]));
+    let latest = of(&json!([{ "id": "later", "decision": "deny", "tool": "x" }]));
     row(&postgres, &as_mara(&latest, now()), &latest);
     brings(&machine, &["new rule later"]);
     // The owner takes the latest away, and brings an older one again.
