@@ -474,6 +474,6 @@ fn identical(one: &Snapshot, other: &Snapshot) -> bool {
     (like.digest, like.bytes, like.arrived, like.deadline) = (one.digest, one.bytes, one.arrived, one.deadline);
     (like.ticket, like.caller, like.earlier) = (one.ticket.clone(), one.caller.clone(), one.earlier.clone());
     (like.runs_after, like.silence) = (one.runs_after.clone(), one.silence.clone());
-    like.occurrence = one.occurrence;
+    (like.occurrence, like.salt) = (one.occurrence, one.salt);
     *one == like
 }
