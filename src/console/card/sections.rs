@@ -45,7 +45,7 @@ pub enum Withheld {
 pub fn has_key(desk: Option<&OnDesk>, action: Action) -> bool {
     let Some(desk) = desk else { return true };
     let approves = matches!(action, Action::Approve | Action::ApproveUnread);
-    !keymap::is(action, Is::AtMachine) && !(approves && desk.withheld == Withheld::Something)
+    !(keymap::is(action, Is::AtMachine) || approves && desk.withheld == Withheld::Something)
 }
 
 pub fn opening(desk: Option<&OnDesk>, snapshot: &Snapshot, effect: &str, width: usize) -> Vec<Row> {
