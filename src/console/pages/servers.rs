@@ -1,5 +1,7 @@
 //! The Servers screen: every wrapper, running or remembered by the log, and how its server answers.
 
+use std::collections::HashMap;
+
 use crate::audit::tally::SessionTally;
 use crate::console::model::{Connected, Earlier, Model, ServerLine};
 use crate::console::rows::Entries;
@@ -16,41 +18,55 @@ pub fn shows_strip(model: &Model) -> bool {
     model.wrappers.len() + model.crashed.len() > 1
 }
 
+/// A server in the strip.
+enum InStrip<'m> {
+    Crashed(&'m str),
+    Running(&'m Connected),
+}
+
 /// What there is to say of each server: what crashed first, then those with calls that wait, then the one used last.
 pub fn strip(model: &Model, width: usize) -> Row {
-    let crashed = model.crashed.iter().map(|(server, _)| {
-        let row = danger("✗ ").and_foreign(Tone::Strong, server).danger(" ended");
-        ((0, 0), row)
-    });
-    let running = model.wrappers.iter().filter_map(|one| {
-        let status = &one.status;
-        let waiting = model.queue.calls.iter().filter(|held| held.waits() && held.key.session == one.wrapper.session);
-        let waiting = waiting.count();
-        let passed = status.approved_by_policy + status.approved_by_operator;
-        let last = model.activity.passed.iter().rev().find(|one_passed| one_passed.session == one.wrapper.session);
-        if waiting == 0 && passed + status.denied == 0 {
-            return None;
-        }
+    // A desk has thousands: calls are counted once, and only what is shown is put into words.
+    let mut waiting: HashMap<&str, u64> = HashMap::new();
+    for held in model.queue.calls.iter().filter(|held| held.waits()) {
+        *waiting.entry(&held.key.session).or_default() += 1;
+    }
+    let mut lasts: HashMap<&str, i64> = HashMap::new();
+    for passed in &model.activity.passed {
+        lasts.insert(&passed.session, model.now - passed.activity.time);
+    }
+    let waits = |one: &Connected| waiting.get(one.wrapper.session.as_str()).copied().unwrap_or_default();
+    let last = |one: &Connected| lasts.get(one.wrapper.session.as_str()).copied();
+    let passed = |one: &Connected| one.status.approved_by_policy + one.status.approved_by_operator;
+    let words = |shown: InStrip<'_>| {
+        let one = match shown {
+            InStrip::Crashed(server) => return danger("✗ ").and_foreign(Tone::Strong, server).danger(" ended"),
+            InStrip::Running(one) => one,
+        };
         let mut row = foreign(Tone::Strong, &one.wrapper.server);
         for (count, words, tone) in [
-            (waiting as u64, "waiting", Tone::Warn),
-            (passed, "passed", Tone::Quiet),
-            (status.denied, "denied", Tone::Danger),
+            (waits(one), "waiting", Tone::Warn),
+            (passed(one), "passed", Tone::Quiet),
+            (one.status.denied, "denied", Tone::Danger),
         ] {
             if count > 0 {
                 row.push(tone, format!(" {} {words}", grouped(count)));
             }
         }
-        let last = last.map(|one| model.now - one.activity.time);
-        let row = last.map_or(row.clone(), |ago| row.quiet(format!(", {} ago", time::span(ago))));
-        Some(((if waiting > 0 { 1 } else { 2 }, last.unwrap_or(i64::MAX)), row))
+        last(one).map_or(row.clone(), |ago| row.quiet(format!(", {} ago", time::span(ago))))
+    };
+    let crashed = model.crashed.iter().map(|(server, _)| ((0, 0), InStrip::Crashed(server)));
+    let running = model.wrappers.iter().filter(|one| waits(one) + passed(one) + one.status.denied > 0);
+    let running = running.map(|one| {
+        let rank = (if waits(one) > 0 { 1 } else { 2 }, last(one).unwrap_or(i64::MAX));
+        (rank, InStrip::Running(one))
     });
     let mut all: Vec<_> = crashed.chain(running).collect();
     all.sort_by_key(|(rank, _)| *rank);
     let count = all.len();
     let mut strip = Row::default();
-    for (at, (_, row)) in all.into_iter().enumerate() {
-        let next = strip.clone().quiet(if at == 0 { " " } else { " · " }).joined(row);
+    for (at, (_, shown)) in all.into_iter().enumerate() {
+        let next = strip.clone().quiet(if at == 0 { " " } else { " · " }).joined(words(shown));
         let more = if at + 1 < count { format!(" · {} more: 6 ", count - at) } else { String::new() };
         if next.width() + more.chars().count() > width {
             let left = format!("{}{} more: 6", if at == 0 { " " } else { " · " }, count - at);
