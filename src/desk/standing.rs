@@ -85,6 +85,22 @@ impl Stops {
     }
 }
 
+/// The newest signed sets of teams below a place, the newest first, without their texts.
+pub async fn team_page(engine: &Engine, below: i64) -> Result<Vec<(i64, Evidence)>, EngineError> {
+    const SETS: &str = "SELECT place, statement, signature FROM mcp_approve.standing \
+        WHERE kind = 'team' AND place < $1 ORDER BY place DESC LIMIT $2";
+    let rows = engine.client.query(SETS, &[&below, &PAGE]).await?;
+    let set = |row: &tokio_postgres::Row| (row.get(0), Evidence { statement: row.get(1), signature: row.get(2) });
+    Ok(rows.iter().map(set).collect())
+}
+
+/// The text of one.
+pub async fn team_text(engine: &Engine, place: i64) -> Result<String, EngineError> {
+    const TEXT: &str = "SELECT said FROM mcp_approve.standing WHERE place = $1";
+    let row = engine.client.query_opt(TEXT, &[&place]).await?;
+    Ok(row.map(|row| row.get(0)).unwrap_or_default())
+}
+
 /// The newest rows of a kind, the newest first.
 pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Row>, EngineError> {
     const NEWEST: &str = "SELECT statement, signature, said FROM mcp_approve.standing WHERE kind = $1 \

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::audit::{Entry, Kind};
-use crate::home::agreed::{RecordError, record_if_begun};
+use crate::home::agreed::{RecordError, record, record_if_begun};
 use crate::home::places::{PlaceError, Places};
 use crate::home::policy_file::{self, Broken, NotKept, PolicyPlace, Written};
 use crate::home::replace::replace;
@@ -200,7 +200,8 @@ impl<'p> RuleFile<'p> {
             .with("file", self.place.path().display().to_string())
             .with("text", Digest::of(after.as_bytes()).to_string())
             .with("diff", changed.lines().collect::<Vec<_>>());
-        record_if_begun(self.places, entry)
+        // What is from others has its record even where no server was wrapped yet.
+        if from.is_some() { record(self.places, entry) } else { record_if_begun(self.places, entry) }
     }
 }
 
@@ -285,7 +286,7 @@ const TRIES: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held until the file is dropped.
-fn lock(places: &Places) -> Result<File, ChangeError> {
+pub(super) fn lock(places: &Places) -> Result<File, ChangeError> {
     places.create_state()?;
     let path = places.state_dir().join("rules.lock");
     let mut options = OpenOptions::new();

@@ -79,7 +79,7 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
     let mut latest: BTreeMap<String, TeamOffer> = BTreeMap::new();
     for set in sets {
         // One without a signature that counts is none.
-        let Ok(signed) = SignedTeam::check(set.signed.clone(), &set.text, &lists.signers) else { continue };
+        let Ok(signed) = SignedTeam::check(set.signed.clone(), &set.text, &lists.signers, now) else { continue };
         let TeamSet { signer, time, .. } = signed.statement();
         let is_later = latest.get(signer).is_none_or(|known| known.signed.statement().time < *time);
         if named.contains(signer)
@@ -91,6 +91,12 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
         }
     }
     Ok(latest.into_values().collect())
+}
+
+/// Who signed a set, by the lists in force; its text is not looked at.
+pub fn author(signed: &Evidence, lists: &InForce, now: i64) -> Option<String> {
+    let signed = SignedTeam::without_text(signed.clone(), &lists.signers, now).ok()?;
+    Some(signed.statement().signer.clone())
 }
 
 /// Whose latest set is not among those that are on the desk.

@@ -7,21 +7,21 @@ use std::io::ErrorKind;
 use serde_json::Value;
 
 use crate::audit::{Entry, Kind};
-use crate::home::agreed::record_if_begun;
-use crate::home::change::{ChangeError, Drafted, RuleFile};
+use crate::home::agreed::{record, record_if_begun};
+use crate::home::change::{ChangeError, Drafted, RuleFile, lock};
 use crate::home::config::{CarriedRole, roles_of, with_role, written_roles};
-use crate::home::layers::diff;
+use crate::home::layers::{Keeps, Layers, diff};
 use crate::home::places::Places;
 use crate::home::policy_file::{self, Why};
 use crate::home::replace::replace;
 use crate::home::set::Set;
 use crate::home::user;
-use crate::policy::Rule;
 use crate::policy::edit::{self, EditError};
 use crate::policy::parse::BUILT_IN;
 use crate::policy::reading::Problem;
 use crate::policy::role::Role;
-use crate::policy::rule::TeamMay;
+use crate::policy::rule::{Defaults, NewDefault, TeamMay};
+use crate::policy::{Decision, Glob, Policy, Rule};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOf {
@@ -50,22 +50,28 @@ pub struct Steps {
     pub already: usize,
     /// Rules and roles that are here by the same name, and from nobody or somebody else.
     pub others: Vec<String>,
-    /// Rules that the policy here takes from no team.
+    /// Rules and roles that the policy here takes from no team.
     pub forbidden: Vec<String>,
 }
 
 impl Step {
-    /// `new rule x`, `rule x, changed`, `rule x, taken back`.
+    /// `new rule x (allow)`, `role x, changed`, `rule x, taken back`.
     pub fn says(&self) -> String {
         let what = match self.of {
             StepOf::Rule => "rule",
             StepOf::Role => "role",
         };
+        let does = self.rule.as_ref().map(|rule| format!(" ({})", rule.word())).unwrap_or_default();
         match (&self.before, &self.after) {
-            (None, _) => format!("new {what} {}", self.name),
-            (Some(_), Some(_)) => format!("{what} {}, changed", self.name),
+            (None, _) => format!("new {what} {}{does}", self.name),
+            (Some(_), Some(_)) => format!("{what} {}, changed{does}", self.name),
             (Some(_), None) => format!("{what} {}, taken back", self.name),
         }
+    }
+
+    /// Whether it is a rule that lets calls pass unasked.
+    pub fn allows(&self) -> bool {
+        self.rule.as_ref().is_some_and(|rule| rule.decision == Decision::Allow)
     }
 
     pub fn diff(&self) -> String {
@@ -100,8 +106,12 @@ impl Steps {
 ///
 /// # Errors
 /// The policy is broken, or `config.toml` cannot be read.
-pub fn steps(set: &Set, author: Option<&str>, may: TeamMay, file: RuleFile<'_>) -> Result<Steps, ChangeError> {
+pub fn steps(set: &Set, author: Option<&str>, in_force: &Policy, file: RuleFile<'_>) -> Result<Steps, ChangeError> {
     let mut found = Steps::default();
+    let only_tightens = author.is_some() && in_force.given.team_may() == TeamMay::Tighten;
+    let Defaults { pure, new, mutates, hazard, .. } = in_force.defaults;
+    // Where a default denies, a rule that asks lets a call be approved.
+    let denies = [pure, mutates, hazard].contains(&Decision::Deny) || new == NewDefault::Deny;
     let text = file.text()?.unwrap_or_else(|| BUILT_IN.to_owned());
     let policy = policy_file::load(file.place)?;
     let written = || policy.all_rules().chain(&policy.disabled);
@@ -112,8 +122,8 @@ pub fn steps(set: &Set, author: Option<&str>, may: TeamMay, file: RuleFile<'_>) 
             found.already += 1;
         } else if known.is_some_and(|known| known.team.as_deref() != author) {
             found.others.push(format!("rule {}", rule.id));
-        } else if rule.team_loosens() && may == TeamMay::Tighten {
-            found.forbidden.push(rule.id);
+        } else if only_tightens && (rule.decision == Decision::Allow || denies && rule.decision == Decision::Ask) {
+            found.forbidden.push(format!("rule {}", rule.id));
         } else {
             let before = known.and_then(|known| edit::rule(&text, &known.id).ok());
             let (of, name, after) = (StepOf::Rule, rule.id.clone(), Some(carried.text(author)));
@@ -126,6 +136,13 @@ pub fn steps(set: &Set, author: Option<&str>, may: TeamMay, file: RuleFile<'_>) 
         found.steps.push(Step { of, name, before, after: None, rule: None });
     }
     roles(set, author, &written_roles(&config_text(file.places)?), &mut found);
+    if only_tightens {
+        // What a role grants more may be used.
+        let (more, rest) = found.steps.into_iter().partition(|step| step.of == StepOf::Role && step.after.is_some());
+        found.steps = rest;
+        let more: Vec<Step> = more;
+        found.forbidden.extend(more.into_iter().map(|step| format!("role {}", step.name)));
+    }
     Ok(found)
 }
 
@@ -163,16 +180,23 @@ fn config_text(places: &Places) -> Result<String, ChangeError> {
     }
 }
 
-/// What roles grant here, once these steps are made.
+/// What roles grant here once all these steps are made, of those that grant something else then: by name, in words.
 ///
 /// # Errors
-/// What `config.toml` would have wrong then.
-pub fn grants(places: &Places, steps: &[&Step]) -> Result<Vec<(String, Vec<String>)>, ChangeError> {
-    let text = with_roles(places, steps)?.1;
-    let roles = roles_of(&text, places).map_err(first)?;
-    let is_named = |name: &str| steps.iter().any(|step| step.of == StepOf::Role && step.name == name);
-    let words = |role: &Role| role.capabilities.iter().map(|one| one.text().to_owned()).collect();
-    Ok(roles.iter().filter(|role| is_named(&role.name)).map(|role| (role.name.clone(), words(role))).collect())
+/// What `config.toml` has wrong, or would have then.
+pub fn grants(places: &Places, steps: &[&Step]) -> Result<Vec<(String, String)>, ChangeError> {
+    let (before, after) = with_roles(places, steps)?;
+    let read = |text: &str| roles_of(text, places).map_err(first);
+    let (before, after) = (read(&before)?, read(&after)?);
+    let globs = |globs: &[Glob]| globs.iter().map(Glob::text).collect::<Vec<_>>().join(", ");
+    let words = |role: &Role| {
+        let on = if role.servers.is_empty() { "every server".to_owned() } else { globs(&role.servers) };
+        let more =
+            role.on_servers.iter().map(|one| format!("; {} on {}", globs(&one.capabilities), globs(&one.servers)));
+        format!("{} on {on}{}", globs(&role.capabilities), more.collect::<String>())
+    };
+    let changed = after.iter().filter(|role| !before.contains(role));
+    Ok(changed.map(|role| (role.name.clone(), words(role))).collect())
 }
 
 fn with_roles(places: &Places, steps: &[&Step]) -> Result<(String, String), ChangeError> {
@@ -203,32 +227,68 @@ pub fn take_over(
         let whose = author.map(|author| format!(", of the team's set of {author}")).unwrap_or_default();
         (!names.is_empty()).then(|| format!("took over {}{whose}", names.join(", ")))
     };
-    if let Some(what) = what(StepOf::Rule) {
-        let mut rules = steps.iter().filter(|step| step.of == StepOf::Rule);
-        let drafted = file.draft(|text| rules.try_fold(text.to_owned(), |text, step| step.made_in(&text)))?;
-        match drafted {
-            Drafted::Sound(draft) => draft.write_from(&what, from, now)?,
-            Drafted::Broken { problems, .. } => return Err(first(problems)),
-        }
+    let (rules, roles): (Vec<&Step>, Vec<&Step>) = steps.iter().partition(|step| step.of == StepOf::Rule);
+    if from.is_some() {
+        // The policy as it is counts as accepted before there is a trace of anything: what is new in it then waits.
+        Layers::of(file.places, None, file.place).load(Keeps::Copies);
     }
-    if let Some(what) = what(StepOf::Role) {
-        let path = file.places.config_file();
-        let (before, after) = with_roles(file.places, steps)?;
+    let made = |text: &str| rules.iter().try_fold(text.to_owned(), |text, step| step.made_in(&text));
+    let drafted = if rules.is_empty() { None } else { Some(file.draft(made)?) };
+    // Both files are changed under one lock, which the draft holds.
+    let _lock = drafted.is_none().then(|| lock(file.places)).transpose()?;
+    let path = file.places.config_file();
+    let (before, after) = with_roles(file.places, &roles)?;
+    if !roles.is_empty() {
         roles_of(&after, file.places).map_err(first)?;
-        let changed = diff(&before, &after);
-        let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"roles".into())
-            .with("what", what)
-            .with("operator", user::name())
-            .with("file", path.display().to_string())
-            .with("diff", changed.lines().collect::<Vec<_>>());
-        if let Some(from) = from {
-            entry.uncut.add("from_team", from);
-        }
-        record_if_begun(file.places, entry)?;
-        if config_text(file.places)? != before {
-            return Err(ChangeError::Meanwhile(path));
-        }
-        replace(&path, &after).map_err(|cause| ChangeError::Unwritable { path, cause })?;
     }
-    Ok(())
+    let written = written_roles(&before);
+    let is_shown = |step: &&Step| {
+        let known = written.iter().find(|(known, _)| known.name == step.name);
+        known.map(|(known, team)| known.text(team.as_deref())) == step.before
+    };
+    if !roles.iter().all(is_shown) {
+        return Err(ChangeError::Meanwhile(path));
+    }
+    let draft = match drafted {
+        None => None,
+        Some(Drafted::Broken { problems, .. }) => return Err(first(problems)),
+        Some(Drafted::Sound(draft)) => Some(draft),
+    };
+    if let Some(draft) = &draft {
+        let text = draft.before.as_deref().unwrap_or(BUILT_IN);
+        if !rules.iter().all(|step| edit::rule(text, &step.name).ok() == step.before) {
+            return Err(ChangeError::Meanwhile(file.place.path().into()));
+        }
+        draft.write_from(&what(StepOf::Rule).unwrap_or_default(), from, now)?;
+    }
+    write_roles(what(StepOf::Role), (&before, &after), from, file, now)
+}
+
+fn write_roles(
+    what: Option<String>,
+    (before, after): (&str, &str),
+    from: Option<&Value>,
+    RuleFile { places, .. }: RuleFile<'_>,
+    now: i64,
+) -> Result<(), ChangeError> {
+    let Some(what) = what else { return Ok(()) };
+    let path = places.config_file();
+    let changed = diff(before, after);
+    let mut entry = Entry::new(now, Kind::Policy, &"mcp-approve".into(), &"roles".into())
+        .with("what", what)
+        .with("operator", user::name())
+        .with("file", path.display().to_string())
+        .with("diff", changed.lines().collect::<Vec<_>>());
+    if let Some(from) = from {
+        entry.uncut.add("from_team", from);
+    }
+    if config_text(places)? != before {
+        return Err(ChangeError::Meanwhile(path));
+    }
+    if from.is_some() {
+        record(places, entry)?;
+    } else {
+        record_if_begun(places, entry)?;
+    }
+    replace(&path, after).map_err(|cause| ChangeError::Unwritable { path, cause })
 }

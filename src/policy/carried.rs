@@ -28,7 +28,8 @@ impl Carried {
         if let Some(key) = OWN.iter().find(|key| object.contains_key(**key)) {
             return Err(format!("`{key}` is for the machine to say that takes the rule over"));
         }
-        let mut fields = object.clone();
+        // What it does comes first, whatever the order in the file.
+        let mut fields = in_order(object.clone());
         // A date is a text in JSON, and none in TOML.
         let expires = fields.shift_remove("expires");
         let expires = match expires.as_ref().map(|end| end.as_str().filter(|end| is_date(end))) {
@@ -73,8 +74,7 @@ pub fn objects(text: &str, roots: &Roots) -> (Vec<Map<String, Value>>, Vec<Strin
         let object = written.iter().find(its).cloned().map(plain).and_then(|one| one.as_object().cloned());
         let object = object.map(|mut object| {
             object.shift_remove("disabled");
-            let first: Vec<_> = ["id", "decision"].iter().filter_map(|key| object.shift_remove_entry(*key)).collect();
-            first.into_iter().chain(object).collect::<Map<_, _>>()
+            in_order(object)
         });
         match object.filter(|object| Carried::read(object, roots).is_ok_and(|read| read.rule.says_the_same(rule))) {
             Some(object) => objects.push(object),
@@ -82,6 +82,12 @@ pub fn objects(text: &str, roots: &Roots) -> (Vec<Map<String, Value>>, Vec<Strin
         }
     }
     (objects, left)
+}
+
+fn in_order(mut object: Map<String, Value>) -> Map<String, Value> {
+    let first: Vec<_> = ["id", "decision"].iter().filter_map(|key| object.shift_remove_entry(*key)).collect();
+    let note = object.shift_remove_entry("note");
+    first.into_iter().chain(object).chain(note).collect()
 }
 
 /// A value of TOML with its dates as texts.

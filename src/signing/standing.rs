@@ -183,12 +183,22 @@ impl SignedAlive {
 }
 
 impl SignedTeam {
-    /// Checks statement, signature, signer, and that it is of this text.
-    pub fn check(evidence: Evidence, text: &str, signers: &Signers) -> Result<Self, Refused> {
+    /// Checks statement, signature and signer. Its time is whatever its signer wrote, so the key must be good now, too; and it must be one
+    /// person's, since the name is what a machine goes by.
+    pub fn without_text(evidence: Evidence, signers: &Signers, now: i64) -> Result<Self, Refused> {
         let signed = attest(evidence, TEAM, signers, |text| {
             let read: TeamSet = canonical(text, VERSION)?;
             Ok((read.signer.clone(), read.time, read))
         })?;
+        let key = &signed.signer().key;
+        signers.may_sign(&signed.statement().signer, key, TEAM, now)?;
+        signers.is_of_one_person(key, TEAM)?;
+        Ok(signed)
+    }
+
+    /// The same, and that it is of this text.
+    pub fn check(evidence: Evidence, text: &str, signers: &Signers, now: i64) -> Result<Self, Refused> {
+        let signed = Self::without_text(evidence, signers, now)?;
         match signed.statement().team == Digest::of(text.as_bytes()) {
             true => Ok(signed),
             false => Err(Refused::OtherChange("the text")),

@@ -2,11 +2,13 @@
 
 use mcp_approve::home::change::{By, RuleFile};
 use mcp_approve::home::config::{carried_roles, role_objects, with_role};
+use mcp_approve::home::layers::{Keeps, Layers};
 use mcp_approve::home::policy_file::{PolicyPlace, roots};
 use mcp_approve::home::set::{NOTHING, Set, of_file, to_file};
-use mcp_approve::home::taken::{Step, StepOf, steps, take_over};
+use mcp_approve::home::taken::{Step, StepOf, grants, steps, take_over};
 use mcp_approve::policy::carried::objects;
-use mcp_approve::policy::rule::TeamMay;
+use mcp_approve::policy::parse::built_in;
+use mcp_approve::policy::rule::{Decision, Defaults, Given, Policy, TeamMay};
 use serde_json::{Value, json};
 
 use super::signers::Home;
@@ -16,6 +18,11 @@ const MARA: Option<&str> = Some("mara@example.com");
 
 fn set(rules: &Value, roles: &Value) -> Set {
     of_file(&json!({ "version": 2, "agreed": [], "rules": rules, "roles": roles }).to_string()).unwrap()
+}
+
+fn in_force(may: TeamMay) -> Policy {
+    let built_in = built_in();
+    Policy { given: Given { team: Some(may), ..built_in.given }, ..built_in }
 }
 
 fn refused(rules: &Value, roles: &Value) -> String {
@@ -156,12 +163,12 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     let place = PolicyPlace::own(&home.places);
     let file = RuleFile { place: &place, places: &home.places, by: By::Command };
     let says = |set: &Set, author, may| {
-        let found = steps(set, author, may, file).unwrap();
+        let found = steps(set, author, &in_force(may), file).unwrap();
         let says: Vec<String> = found.steps.iter().map(Step::says).collect();
         (says.join("; "), found)
     };
     let make = |set: &Set, author| {
-        let found = steps(set, author, TeamMay::Loosen, file).unwrap();
+        let found = steps(set, author, &in_force(TeamMay::Loosen), file).unwrap();
         take_over(&found.steps.iter().collect::<Vec<_>>(), (author, None), file, NOW).unwrap();
     };
     let allow = |tool: &str| json!({ "id": "go", "decision": "allow", "tool": tool });
@@ -169,10 +176,10 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     let clerk = |tag: &str| json!({ "clerk": { "capabilities": [tag] } });
     let first = set(&json!([allow("a"), deny, { "id": "mine", "decision": "allow" }]), &clerk("invoices:*"));
     let (said, found) = says(&first, MARA, TeamMay::Loosen);
-    assert_eq!(said, "new rule go; new rule no; new role clerk");
+    assert_eq!(said, "new rule go (allow); new rule no (deny); new role clerk");
     assert_eq!(found.others, ["rule mine"], "a rule of the operator's is not replaced");
     let (said, found) = says(&first, MARA, TeamMay::Tighten);
-    assert_eq!((said.as_str(), found.forbidden), ("new rule no; new role clerk", vec!["go".to_owned()]));
+    assert_eq!((said.as_str(), found.forbidden.join(", ")), ("new rule no (deny)", "rule go, role clerk".to_owned()));
     make(&first, MARA);
     let text = std::fs::read_to_string(home.places.policy_file()).unwrap();
     assert!(text.starts_with(policy) && text.matches("team = \"mara@example.com\"").count() == 2, "{text}");
@@ -183,7 +190,7 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     assert_eq!(says(&of_file(NOTHING).unwrap(), Some("tom@example.com"), TeamMay::Loosen).0, "");
     let newer = set(&json!([allow("*")]), &clerk("*"));
     let (said, found) = says(&newer, MARA, TeamMay::Loosen);
-    assert_eq!(said, "rule go, changed; rule no, taken back; role clerk, changed");
+    assert_eq!(said, "rule go, changed (allow); rule no, taken back; role clerk, changed");
     let diff = found.steps[0].diff();
     assert!(diff.contains("-tool = \"a\"\n+tool = \"*\""), "{diff}");
     assert!(found.steps[2].diff().contains("+capabilities = [\"*\"]"), "{}", found.steps[2].diff());
@@ -198,7 +205,7 @@ fn a_set_changes_what_was_taken_over_from_its_author_and_nothing_else() {
     // A file without a signature is read as the operator's own.
     let (said, _) =
         says(&set(&json!([{ "id": "mine", "decision": "allow", "tool": "x" }]), &json!({})), None, TeamMay::Tighten);
-    assert_eq!(said, "rule mine, changed");
+    assert_eq!(said, "rule mine, changed (allow)");
 }
 
 #[test]
@@ -215,4 +222,93 @@ fn a_role_has_its_place_in_a_file_with_comments() {
     assert!(with_role("roles = { own = {} }\n", "own", Some("[roles.own]\n")).is_err());
     let step = Step { of: StepOf::Role, name: "x".into(), before: None, after: None, rule: None };
     assert_eq!(step.made_in("").unwrap(), "");
+}
+
+#[test]
+fn where_a_default_denies_a_team_that_may_only_tighten_has_nothing_asked() {
+    let home = Home::new();
+    let place = PolicyPlace::own(&home.places);
+    let file = RuleFile { place: &place, places: &home.places, by: By::Command };
+    let asks = set(&json!([{ "id": "ask", "decision": "ask", "tool": "t" }]), &json!({}));
+    let tight = in_force(TeamMay::Tighten);
+    assert!(steps(&asks, MARA, &tight, file).unwrap().forbidden.is_empty());
+    let denies = Policy { defaults: Defaults { mutates: Decision::Deny, ..tight.defaults }, ..tight };
+    assert_eq!(steps(&asks, MARA, &denies, file).unwrap().forbidden, ["rule ask"]);
+}
+
+#[test]
+fn what_a_team_allows_waits_to_be_accepted_also_where_no_server_was_wrapped_yet() {
+    let home = Home::new();
+    home.places.create_state().unwrap();
+    home.write("config/policy.toml", "version = 1\n[[rule]]\nid = \"mine\"\ndecision = \"allow\"\ntool = \"x\"\n");
+    let place = PolicyPlace::own(&home.places);
+    let file = RuleFile { place: &place, places: &home.places, by: By::Command };
+    let allows = set(&json!([{ "id": "go", "decision": "allow", "tool": "t" }]), &json!({}));
+    let found = steps(&allows, MARA, &in_force(TeamMay::Loosen), file).unwrap();
+    take_over(&found.steps.iter().collect::<Vec<_>>(), (MARA, Some(&json!({ "signer": "mara" }))), file, NOW).unwrap();
+    let policy = Layers::of(&home.places, None, &place).load(Keeps::Copies);
+    assert_eq!(
+        policy.rules.iter().map(|rule| &*rule.id).collect::<Vec<_>>(),
+        ["mine"],
+        "theirs waits, and ours does not"
+    );
+    assert_eq!(policy.pending[0].loosens, ["allows: go"]);
+    assert!(home.places.audit_db().exists(), "it has its record");
+}
+
+#[test]
+fn what_was_not_shown_is_not_changed() {
+    let home = Home::new();
+    home.places.create_state().unwrap();
+    let place = PolicyPlace::own(&home.places);
+    let file = RuleFile { place: &place, places: &home.places, by: By::Command };
+    let make = |set: &Set, meanwhile: &dyn Fn()| {
+        let found = steps(set, MARA, &in_force(TeamMay::Loosen), file).unwrap();
+        meanwhile();
+        take_over(&found.steps.iter().collect::<Vec<_>>(), (MARA, None), file, NOW)
+    };
+    let both = |tool: &str| {
+        let role = json!({ "clerk": { "capabilities": [tool] } });
+        set(&json!([{ "id": "no", "decision": "deny", "tool": tool }]), &role)
+    };
+    make(&both("a:*"), &|| ()).unwrap();
+    let (policy, config) = (home.places.policy_file(), home.places.config_file());
+    for path in [&policy, &config] {
+        let before = [&policy, &config].map(|path| std::fs::read_to_string(path).unwrap());
+        let other = std::fs::read_to_string(path).unwrap().replace("team = \"mara@example.com\"", "");
+        let done = make(&both("b:*"), &|| std::fs::write(path, &other).unwrap());
+        assert!(done.unwrap_err().to_string().contains("changed while"), "{}", path.display());
+        let now = [&policy, &config].map(|path| std::fs::read_to_string(path).unwrap());
+        assert!(now.concat().contains("a:*") && !now.concat().contains("b:*"), "neither file: {now:?}");
+        for (path, text) in [&policy, &config].into_iter().zip(before) {
+            std::fs::write(path, text).unwrap();
+        }
+    }
+    // A role that is right alone and wrong here: neither is written.
+    std::fs::write(
+        &config,
+        "[roles.boss]\nservers = [\"x\"]\ninherits = \"clerk\"\n[roles.clerk]\nteam = \"mara@example.com\"\n",
+    )
+    .unwrap();
+    let text = std::fs::read_to_string(&policy).unwrap();
+    assert!(make(&of_file(NOTHING).unwrap(), &|| ()).is_err(), "boss would inherit from nothing");
+    assert_eq!(std::fs::read_to_string(&policy).unwrap(), text);
+}
+
+#[test]
+fn every_role_that_would_grant_otherwise_is_named_with_its_servers() {
+    let home = Home::new();
+    home.write(
+        "config/config.toml",
+        "[roles.boss]\ninherits = \"clerk\"\n[roles.clerk]\ncapabilities = [\"a:*\"]\nteam = \"mara@example.com\"\n",
+    );
+    let place = PolicyPlace::own(&home.places);
+    let file = RuleFile { place: &place, places: &home.places, by: By::Command };
+    let roles = json!({ "clerk": { "capabilities": ["b:*"] }, "heir": { "inherits": "clerk", "servers": ["books"] } });
+    let found = steps(&set(&json!([]), &roles), MARA, &in_force(TeamMay::Loosen), file).unwrap();
+    let mut said = grants(&home.places, &found.steps.iter().collect::<Vec<_>>()).unwrap();
+    said.sort();
+    let of = |name: &str, words: &str| (name.to_owned(), words.to_owned());
+    let all = [of("boss", "b:* on every server"), of("clerk", "b:* on every server"), of("heir", "b:* on books")];
+    assert_eq!(said, all);
 }

@@ -116,7 +116,8 @@ fn rules_and_roles_of_one_home_are_reviewed_and_taken_over_on_another() {
         "+team = \"mara@example.com\"",
         "Rule go would have matched 1 of 1 past call",
         "Here it is about s (",
-        "Role clerk would grant here: invoices:*",
+        "role clerk grants here: invoices:* on every server",
+        "Of these 3, 1 would let calls pass unasked.",
         "run this at a terminal",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
@@ -198,9 +199,35 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
     row(&postgres, &earlier, &mark);
     let shown = brings(&machine, &["new rule mark"]);
     assert!(!shown.contains("rule go"), "{shown}");
+    // A thousand rows of one who may write there and sign nothing hide no set below them.
+    postgres.rows(
+        "postgres",
+        "INSERT INTO mcp_approve.standing (kind, statement, signature, said) SELECT 'team', 'x', 'y', 'z' FROM generate_series(1, 1000)",
+    );
     let latest = of(&json!([{ "id": "later", "decision": "deny", "tool": "x" }]));
     row(&postgres, &as_mara(&latest, now()), &latest);
     brings(&machine, &["new rule later"]);
+    postgres.rows(
+        "postgres",
+        "INSERT INTO mcp_approve.standing (kind, statement, signature, said) SELECT 'team', 'x', 'y', 'z' FROM generate_series(1, 1000)",
+    );
+    fs::remove_file(machine.path().join("state/desk/team.json")).expect("what was brought");
+    machine.stop_run();
+    machine.start_run();
+    brings(&machine, &["new rule later"]);
+    // Another author's set that cannot be read is named, and keeps nobody else's from the review.
+    let both = "[desk]\nteam = [\"mara@example.com\", \"sam@example.com\"]\n";
+    fs::write(machine.path().join("config/config.toml"), both).expect("a configuration");
+    row(&postgres, &set("{}", ("sam@example.com", &sam_s), now()), "{}");
+    until("both are there", || {
+        let said = Command::new(BINARY).arg("--home").arg(machine.path()).args(["tools", "review", "--team"]).output();
+        let said = said.expect("run");
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        let is_said = text.contains("new rule later") && text.contains("is not a file of agreements");
+        is_said.then(|| assert!(!said.status.success()))
+    });
+    assert!(run(machine.path(), &["tools", "review"]).contains("mara@example.com has shared 1 rule"));
+    names(&machine, "mara@example.com");
     // The owner takes the latest away, and brings an older one again.
     postgres.rows("postgres", "DELETE FROM mcp_approve.standing");
     row(&postgres, &earlier, &mark);
@@ -258,6 +285,6 @@ fn what_was_never_accepted_is_not_given_to_others() {
     fs::write(machine.path().join("config/policy.toml"), policy).expect("a policy");
     let file = machine.path().join("team.json");
     let said = run(machine.path(), &["tools", "review", "--export", file.to_str().expect("UTF-8")]);
-    assert!(said.contains("Left out: rule planted, which waits until you accept it"), "{said}");
+    assert!(said.contains("Left out: all rules: policy.toml has a change that waits until you accept it"), "{said}");
     assert!(!fs::read_to_string(file).expect("a file").contains("planted"));
 }

@@ -261,12 +261,29 @@ fn a_sign_of_life_counts_by_its_counter_and_by_a_key_for_nothing_else() {
 fn a_team_s_set_is_of_the_text_that_was_signed() {
     let signers = usual().signers;
     let statement = text(&TeamSet::new(Digest::of(b"a text"), ("mara@example.com".into(), NOW)));
-    assert!(SignedTeam::check(signed(&statement, "mara", TEAM), "a text", &signers).is_ok());
+    assert!(SignedTeam::check(signed(&statement, "mara", TEAM), "a text", &signers, NOW).is_ok());
     for (what, evidence, of) in [
         ("another text", signed(&statement, "mara", TEAM), "another text"),
         ("another namespace", signed(&statement, "mara", FREEZE), "a text"),
         ("another's key", signed(&statement, "tom", TEAM), "a text"),
     ] {
-        assert!(SignedTeam::check(evidence, of, &signers).is_err(), "{what}");
+        assert!(SignedTeam::check(evidence, of, &signers, NOW).is_err(), "{what}");
     }
+}
+
+#[test]
+fn a_set_s_time_is_its_author_s_to_write_and_its_key_one_person_s() {
+    let made = |time| text(&TeamSet::new(Digest::of(b"a text"), ("mara@example.com".into(), time)));
+    let check = |lines: &[(&str, &str)], time| {
+        SignedTeam::check(signed(&made(time), "mara", TEAM), "a text", &lists(lines).signers, NOW).map(drop)
+    };
+    assert!(check(&[("mara", "mara@example.com KEY")], NOW - MINUTE).is_ok());
+    // The key may sign no more: a set that says it is from before then is none, either.
+    let retired = [("mara", "mara@example.com valid-before=\"20200101\" KEY")];
+    let then = 1_500_000_000_000;
+    assert!(check(&retired, then).is_err());
+    for shared in ["*@example.com KEY", "mara@example.com,tom@example.com KEY"] {
+        assert!(check(&[("mara", shared)], NOW).is_err(), "{shared}");
+    }
+    assert!(check(&[("mara", "mara@example.com KEY"), ("mara", "tom@example.com KEY")], NOW).is_err());
 }

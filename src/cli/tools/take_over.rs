@@ -29,6 +29,7 @@ use crate::pins::reading::Server;
 use crate::policy::parse::BUILT_IN;
 use crate::policy::rule::{TeamMay, ToolGlob};
 use crate::policy::{Decision, Rule, rules_name};
+use crate::signing::statement::Evidence;
 use crate::signing::{Needs, grade::Danger, standing::moment};
 use crate::text::plain::block;
 use crate::wire::{Digest, counted};
@@ -49,14 +50,23 @@ pub(super) fn import_team(options: &ToolsReviewOptions, here: Here<'_>, out: &mu
         let named = "those whom `team` under [desk] in config.toml names have shared nothing that `mcp-approve desk run` has brought";
         return done(writeln!(out, "There is nothing to take over: {named}."));
     }
-    for TeamOffer { signed, worth, set } in sets {
+    let mut code = ExitCode::SUCCESS;
+    for offer in sets {
+        let TeamOffer { signed, worth, set } = &offer;
         let author = signed.statement().signer.as_str();
         let name = format!("the set that {} signed at {}", visible(author), moment(signed.statement().time));
-        let from = signed.record(worth);
-        writeln!(out, "{name}, with the digest {}:", Digest::of(set.text.as_bytes()))?;
-        review(&Source { name: &name, text: &set.text, team: Some((author, &from)) }, options, here, out)?;
+        let key = &signed.signer().key;
+        writeln!(out, "{name}, with {} {} ({}):", key.kind().word(), key.fingerprint(), worth.word())?;
+        writeln!(out, "the digest of its text is {}", Digest::of(set.text.as_bytes()))?;
+        let team = Some(Team { author, from: &signed.record(*worth), signed: &set.signed });
+        // What is wrong with one keeps no other from being reviewed.
+        if let Err(error) = review(&Source { name: &name, text: &set.text, team }, options, here, out) {
+            let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+            writeln!(out, "{}", visible(&format!("{error}{hint}")))?;
+            code = ExitCode::FAILURE;
+        }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(code)
 }
 
 /// Says whose sets wait for a review.
@@ -66,7 +76,7 @@ pub(super) fn tell_of_teams(here: Here<'_>, out: &mut dyn Write) -> Result<(), E
     for TeamOffer { signed, set, .. } in sets {
         let author = signed.statement().signer.as_str();
         let Ok(set) = set::of_file(&set.text) else { continue };
-        let found = Found::of(&set, Some(author), None, here)?;
+        let Ok(found) = Found::of(&set, Some(author), None, here) else { continue };
         let (rules, roles, back) = found.steps.counts();
         let (more, back) = (amounts(found.wanted.len(), rules, roles), back + found.back.len());
         let (author, next) = (visible(author), here.places.command("tools review --team"));
@@ -89,8 +99,15 @@ pub(super) fn tell_of_teams(here: Here<'_>, out: &mut dyn Write) -> Result<(), E
 struct Source<'s> {
     name: &'s str,
     text: &'s str,
-    /// Who signed it, and the signature as records keep it.
-    team: Option<(&'s str, &'s Value)>,
+    team: Option<Team<'s>>,
+}
+
+/// Who signed it: the signature as records keep it, and as it came.
+#[derive(Clone, Copy)]
+struct Team<'s> {
+    author: &'s str,
+    from: &'s Value,
+    signed: &'s Evidence,
 }
 
 /// What is new in a set, and what is no longer in it.
@@ -116,7 +133,8 @@ enum Choice<'f> {
 impl<'f> Found<'f> {
     fn of(set: &'f Set, author: Option<&str>, server: Option<&str>, here: Here<'_>) -> Result<Self, Error> {
         let place = PolicyPlace::own(here.places);
-        let may = Layers::of(here.places, None, &place).load(Keeps::Nothing).given.team_may();
+        let in_force = Layers::of(here.places, None, &place).load(Keeps::Nothing);
+        let may = in_force.given.team_may();
         let store = store(here.places)?;
         let (mut wanted, already, unknown) = sorted(&set.agreed, store.as_ref(), server, here)?;
         let forbidden = if author.is_some() && may == TeamMay::Tighten { wanted.len() } else { 0 };
@@ -130,7 +148,7 @@ impl<'f> Found<'f> {
         let is_in = |known: &Known| set.agreed.iter().any(|offer| offer.agreement == known.kept.agreement);
         let back = back.into_iter().filter(|known| !is_in(known)).collect();
         let steps = match server {
-            None => steps(set, author, may, site(&place, here)?.file())?,
+            None => steps(set, author, &in_force, site(&place, here)?.file())?,
             Some(_) => Steps::default(),
         };
         Ok(Self { wanted, already: already + steps.already, unknown, back, steps, forbidden })
@@ -156,9 +174,9 @@ impl<'f> Found<'f> {
                 "{other} is left out: one of that name is here already, and is not from there; rename yours"
             )?;
         }
-        let rules = self.steps.forbidden.iter().map(|rule| format!("rule {rule}"));
+        let named = self.steps.forbidden.iter().cloned();
         let agreed = (self.forbidden > 0).then(|| counted(self.forbidden, "agreement"));
-        for what in rules.chain(agreed) {
+        for what in named.chain(agreed) {
             let why = "the policy here takes from a team only what makes it stricter ([desk] team_may)";
             writeln!(out, "{what} left out: {why}")?;
         }
@@ -172,7 +190,7 @@ fn site<'p>(place: &PolicyPlace, Here { places, now }: Here<'p>) -> Result<Site<
 
 fn review(source: &Source<'_>, options: &ToolsReviewOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let Source { name, text, team } = *source;
-    let author = team.map(|(author, _)| author);
+    let author = team.map(|team| team.author);
     let is_here = console::is_here();
     if options.yes && !is_here {
         let what = "what may pass unasked is agreed to by a person, so --yes counts only at a terminal";
@@ -193,6 +211,17 @@ fn review(source: &Source<'_>, options: &ToolsReviewOptions, here: Here<'_>, out
         return done(writeln!(out, "There is nothing new to agree to in {name}."));
     }
     show(&choices, name, here, out)?;
+    let allows = |choice: &&Choice<'_>| match choice {
+        Choice::Agree(_) => true,
+        Choice::Forget(_) => false,
+        Choice::Make(step) => step.allows(),
+    };
+    writeln!(
+        out,
+        "Of these {}, {} would let calls pass unasked.",
+        choices.len(),
+        choices.iter().filter(allows).count()
+    )?;
     if !is_here {
         return done(writeln!(out, "To agree to any of it, run this at a terminal."));
     }
@@ -242,13 +271,19 @@ fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write)
                     if let (Some(policy), Some(calls)) = (with, &calls) {
                         tell_past(rule, &policy, calls, &site, out)?;
                     }
-                } else if step.of == StepOf::Role && step.after.is_some() {
-                    for (name, grants) in taken::grants(here.places, &[step])? {
-                        writeln!(out, "Role {} would grant here: {}", visible(&name), visible(&grants.join(", ")))?;
-                    }
                 }
             }
         }
+    }
+    let roles = choices.iter().filter_map(|choice| match choice {
+        Choice::Make(step) if step.of == StepOf::Role => Some(*step),
+        Choice::Make(_) | Choice::Agree(_) | Choice::Forget(_) => None,
+    });
+    match taken::grants(here.places, &roles.collect::<Vec<_>>()) {
+        Ok(all) => all.into_iter().try_for_each(|(name, grants)| {
+            writeln!(out, "With all of these, role {} grants here: {}", visible(&name), visible(&grants))
+        })?,
+        Err(error) => writeln!(out, "What roles would grant here is unknown: {}", visible(&error.to_string()))?,
     }
     Ok(())
 }
@@ -281,8 +316,16 @@ fn reads_here(rule: &Rule, step: &Step, servers: &[Server], out: &mut dyn Write)
     Ok(())
 }
 
-fn settle(chosen: &[&Choice<'_>], team: Option<(&str, &Value)>, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    let (author, from) = team.unzip();
+fn settle(chosen: &[&Choice<'_>], team: Option<Team<'_>>, here: Here<'_>, out: &mut dyn Write) -> Exit {
+    let (author, from) = team.map(|team| (team.author, team.from)).unzip();
+    // The review may have taken a while: it is still that author's latest, and still signed by somebody who may.
+    if let Some(team) = team {
+        let sets = standing::brought(here.places, here.now).unwrap_or_default();
+        if !sets.iter().any(|offer| offer.set.signed == *team.signed) {
+            let what = "a newer set came meanwhile, or its signature counts no longer";
+            return Err(Error::wrong(format!("nothing was taken over: {what}"), "run it again"));
+        }
+    }
     let (mut these, mut forget, mut make) = (Vec::new(), Vec::new(), Vec::new());
     for choice in chosen {
         match choice {

@@ -55,16 +55,16 @@ fn own(Here { places, .. }: Here<'_>) -> Result<OwnWords, Error> {
     let (mut rules, left) = objects(&text, &policy_file::roots());
     // What the operator has not accepted is no word of theirs.
     let pending = Layers::of(places, None, &PolicyPlace::own(places)).load(Keeps::Nothing).pending;
-    let waits = |id: &str| pending.iter().any(|one| Path::new(&one.file) == path && one.suspends(id));
-    let id = |rule: &Map<String, Value>| rule.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-    let waiting: Vec<String> = rules.iter().map(id).filter(|id| waits(id)).collect();
-    rules.retain(|rule| !waits(&id(rule)));
+    let waits = pending.iter().any(|one| Path::new(&one.file) == path);
+    if waits {
+        rules.clear();
+    }
     // What is wrong with `config.toml` says whoever uses it.
     config::check(places)?;
     let text = policy_file::text_if_any(&places.config_file()).ok().flatten().unwrap_or_default();
     let (roles, more) = role_objects(&text);
     let left = left.into_iter().map(|rule| format!("rule {rule}, which would read otherwise"));
-    let waiting = waiting.into_iter().map(|rule| format!("rule {rule}, which waits until you accept it"));
+    let waiting = waits.then(|| "all rules: policy.toml has a change that waits until you accept it".to_owned());
     let more = more.into_iter().map(|role| format!("role {role}, which means nothing without this machine"));
     Ok(((rules, roles), left.chain(waiting).chain(more).collect()))
 }

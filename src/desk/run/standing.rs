@@ -5,7 +5,7 @@ use tokio::time::timeout;
 
 use super::part::{SOONEST, Served, Site, UNWOKEN};
 use crate::desk::engine::{Engine, EngineError};
-use crate::desk::standing::{StandingKind, Stops, newest};
+use crate::desk::standing::{Stops, team_page, team_text};
 use crate::home::places::Places;
 use crate::home::replace::replace;
 use crate::home::standing::TeamText;
@@ -20,8 +20,8 @@ const PAGES: usize = 16;
 /// How many of the newest signs of life are looked at: all but one are of no use, and some may be forged.
 const SIGNS: i64 = 16;
 
-/// How many of the newest sets of teams are looked at.
-const SETS: i64 = 16;
+/// After so many pages of teams' sets no more are looked at.
+const TEAM_PAGES: usize = 64;
 
 pub(super) struct Standing {
     places: Places,
@@ -102,12 +102,12 @@ impl Standing {
             // Most are known.
             let _ = self.known.take_alive(evidence, &lists, now());
         }
-        self.read_teams(engine).await?;
+        self.read_teams(engine, &lists).await?;
         Ok(left)
     }
 
     /// Keeps the sets of those whom `config.toml` names, whenever there are other rows than before.
-    async fn read_teams(&mut self, engine: &Engine) -> Result<(), EngineError> {
+    async fn read_teams(&mut self, engine: &Engine, lists: &InForce) -> Result<(), EngineError> {
         const ROWS: &str = "SELECT count(*), coalesce(max(place), 0) FROM mcp_approve.standing WHERE kind = 'team'";
         let row = engine.client.query_one(ROWS, &[]).await?;
         // A configuration that cannot be read names no one, and what was kept stays.
@@ -116,8 +116,7 @@ impl Standing {
         if rows == self.teams || rows.2.is_empty() {
             return Ok(());
         }
-        let read = newest(engine, StandingKind::Team, SETS).await?;
-        let sets: Vec<_> = read.into_iter().map(|row| TeamText { signed: row.evidence, text: row.said }).collect();
+        let sets = self.latest_sets(engine, lists, &rows.2).await?;
         // An older set takes no newer one's place: whoever owns the desk can hide a set, and bring none back.
         let before = standing::team_texts(&self.places).unwrap_or_default();
         let there = standing::teams(&self.places, sets.clone(), now());
@@ -134,6 +133,38 @@ impl Standing {
             Err(error) => tracing::error!(%error, "what a team has agreed to was not kept"),
         }
         Ok(())
+    }
+
+    /// The latest set of each of these, however many rows of others are above it.
+    async fn latest_sets(
+        &self,
+        engine: &Engine,
+        lists: &InForce,
+        named: &[String],
+    ) -> Result<Vec<TeamText>, EngineError> {
+        let (mut sets, mut wanted): (Vec<TeamText>, Vec<&String>) = (Vec::new(), named.iter().collect());
+        let mut below = i64::MAX;
+        for _ in 0..TEAM_PAGES {
+            let page = team_page(engine, below).await?;
+            let Some((last, _)) = page.last() else { break };
+            below = *last;
+            for (place, signed) in page {
+                let Some(author) = standing::author(&signed, lists, now()).filter(|author| wanted.contains(&author))
+                else {
+                    continue;
+                };
+                let set = TeamText { signed, text: team_text(engine, place).await? };
+                // One whose text is another is none.
+                if standing::teams(&self.places, vec![set.clone()], now()).is_ok_and(|found| !found.is_empty()) {
+                    wanted.retain(|one| **one != author);
+                    sets.push(set);
+                }
+            }
+            if wanted.is_empty() {
+                break;
+            }
+        }
+        Ok(sets)
     }
 
     async fn read_stops(&mut self, engine: &Engine, lists: &InForce) -> Result<Left, EngineError> {
