@@ -529,12 +529,14 @@ fn what_verifying_costs() {
     for from in (1..records).step_by(10_000) {
         ada.calls(from..=from + 9_999);
     }
-    let has = ada.has().len().to_string();
+    let has = Reader::open(&ada.log()).expect("a log").expect("a log").newest().expect("read").to_string();
     ada.runs(&postgres);
     while postgres.rows("eve", "SELECT coalesce(max(seq), 0) FROM mcp_approve.record") != [has.as_str()] {
         thread::sleep(Duration::from_millis(100));
     }
     ada.stops();
+    // The most memory that was used counts from here on.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
     let begun = Instant::now();
     assert!(verifies(&postgres).1);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -111,7 +111,7 @@ fn rules_and_roles_of_one_home_are_reviewed_and_taken_over_on_another() {
     share(&postgres, &said);
     let shown = brings(&machine, &["new rule no", "new rule go", "new role clerk"]);
     for words in [
-        &format!("with the digest {}", Digest::of(said.as_bytes())),
+        &format!("the digest of its text is {}", Digest::of(said.as_bytes())),
         "mara@example.com",
         "+team = \"mara@example.com\"",
         "Rule go would have matched 1 of 1 past call",
