@@ -76,6 +76,10 @@ impl Redactor {
 
     /// Whether something known comes in a JSON text where nothing else makes a secret of it. The caller must know that it is JSON.
     pub fn repeats(&self, json: &str, known: &[Known]) -> bool {
+        // What is escaped is known only once it is read.
+        if known.is_empty() || !json.contains('\\') && !is_in(json, known) {
+            return false;
+        }
         let mut walk = Walk { known, ..Walk::new(self, json, usize::MAX) };
         let _ = walk.fits(&mut String::new(), usize::MAX);
         walk.repeats
@@ -256,7 +260,7 @@ impl<'a> Walk<'a> {
             }
             self.value_done(secrets::is_secret_flag(&text));
         }
-        let known = if self.is_ours { &[] } else { self.known };
+        let known = self.known();
         let (text, raw) = match self.redactor.without(&text, known) {
             Cow::Borrowed(_) => (text, Some(raw)),
             Cow::Owned(told) => {
@@ -306,13 +310,20 @@ impl<'a> Walk<'a> {
         let token = &rest[..end];
         self.at += end;
         let is_number = token.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        if is_number && (self.value_is_secret() || is_in(token, self.known)) {
+        let repeats = is_number && !self.value_is_secret() && is_in(token, self.known());
+        self.repeats |= repeats;
+        if is_number && self.value_is_secret() || repeats {
             push_string(out, &self.redactor.mark(token.as_bytes()));
             self.found.push(token.to_owned());
         } else {
             out.push_str(token);
         }
         self.value_done(false);
+    }
+
+    /// What is replaced here wherever it is.
+    fn known(&self) -> &'a [Known] {
+        if self.is_ours { &[] } else { self.known }
     }
 
     fn value_is_secret(&self) -> bool {

@@ -36,6 +36,11 @@ fn g6_a_call_that_says_a_secret_again_is_asked_although_a_rule_allows_it() {
     assert!(is_asked && !told.iter().any(|body| body.contains(SECRET)), "{told:#?}");
     let mark = config().redactor.mark(SECRET.as_bytes());
     assert!(told.last().unwrap().contains(&format!(r#""path":"/a/{mark}/x""#)), "{told:#?}");
+    // As JSON may write it, too.
+    for spelled in [format!("\\u0071{}", &SECRET[1..]), SECRET.replace("Lm", "\\u004c\\u006d")] {
+        let (is_asked, told) = asked(ALLOWS, &[&login, &written(&format!("/a/{spelled}/x"), "text")]);
+        assert!(is_asked && told.last().unwrap().contains(&mark), "{told:#?}");
+    }
     let names_it = format!("{ALLOWS}when = [{{ hazard = \"repeated-secret\" }}]\n");
     assert!(!asked(&names_it, &[&login, &again]).0);
     // What is done stays in the log: a command, a path, a name.
@@ -44,6 +49,25 @@ fn g6_a_call_that_says_a_secret_again_is_asked_although_a_rule_allows_it() {
         let (is_asked, told) = asked(ALLOWS, &[&hides, &written("/a/y", act)]);
         assert!(!is_asked && told.last().unwrap().contains(&format!(r#""content":"{act}""#)), "{told:#?}");
     }
+}
+
+#[test]
+fn g6_what_surrounds_a_call_inside_a_request_hides_nothing_either() {
+    let policy = format!("{ALLOWS}[[rule]]\nid = \"tasks\"\ndecision = \"allow\"\nmethod = \"tasks/create\"\n");
+    let mut world = World::with(config(), &policy).ready();
+    let login = written("/a/login", &format!("Authorization: Bearer {SECRET}"));
+    world.call("1", "write_file", &login);
+    let task = |id: u32, odd: &str| {
+        let call =
+            format!(r#"{{"name":"write_file","arguments":{},"task":{{"odd":"{odd}"}}}}"#, written("/a/y", "text"));
+        let params = format!(r#"{{"method":"tools/call","params":{call},"ttl":60000}}"#);
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tasks/create","params":{params}}}"#)
+    };
+    assert!(matches!(world.host(&task(2, "text")).as_slice(), [Did::Forward(_)]));
+    let did = world.host(&task(3, &format!("/{SECRET}")));
+    assert!(matches!(did.as_slice(), [Did::Ask(_)]), "{did:?}");
+    let card = world.cards.values().last().unwrap();
+    assert!(card.hazards.iter().any(|one| format!("{one:?}").contains("RepeatedSecret")), "{:?}", card.hazards);
 }
 
 #[test]

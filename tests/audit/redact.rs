@@ -185,6 +185,26 @@ fn g6_only_what_looks_made_by_chance_is_hidden_where_it_comes_again() {
     }
 }
 
+#[test]
+fn g6_whatever_is_replaced_because_it_is_known_repeats_and_nothing_else() {
+    let known = repeats::tokens(&["q7Rz9x81Lm5".to_owned(), "9.9E0004".to_owned()]);
+    for (json, repeats) in [
+        (r#"{"a":"x q7Rz9x81Lm5"}"#, true),
+        (r#"{"a":"x \u00717Rz9x81Lm5"}"#, true),
+        (r#"{"\u00717Rz9x81Lm5":1}"#, true),
+        (r#"{"a":9.9E0004}"#, true),
+        (r#"{"a":[1,{"b":9.9E0004}]}"#, true),
+        (r#"{"a":9.9e4,"b":"q7Rz\n"}"#, false),
+        (r#"{"password":9.9E0004}"#, false),
+        (r#"{"password":"q7Rz9x81Lm5"}"#, false),
+    ] {
+        let [mut alone, mut with] = [String::new(), String::new()];
+        redactor().redact_all(json, (&[], &[]), &mut alone);
+        redactor().redact_all(json, (&known, &[]), &mut with);
+        assert_eq!((redactor().repeats(json, &known), alone != with), (repeats, repeats), "{json} {with}");
+    }
+}
+
 /// RFC 4231, test case 2, its key filled up with zeros as HMAC does.
 #[test]
 fn the_keyed_hash_is_hmac_sha_256() {

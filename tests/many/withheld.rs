@@ -217,3 +217,22 @@ fn with_the_desk_attached_a_call_waits_although_no_console_is_open() {
     assert!(machine.answer(id).contains("no console"), "it is denied at once");
     assert_eq!(machine.server.executed().len(), 1);
 }
+
+#[test]
+fn a_secret_that_is_its_calls_own_ticket_leaves_no_card_behind() {
+    let Some(postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "", &[]);
+    let operator = Desk::open(&postgres.url("mara"));
+    let mut deny = |title: &str, secret: &str| -> String {
+        let id = machine.call(&json!({ "title": title, "password": secret }));
+        let card = operator.card(title);
+        operator.say("ada", &card.deny("mara@example.com", &mara(), ""));
+        assert!(machine.answer(id).contains("Denied by the operator"));
+        operator.settled(card.ticket());
+        card.ticket().to_owned()
+    };
+    let first = deny("milk", "x");
+    let (name, number) = first.rsplit_once('-').unwrap();
+    let next = format!("{name}-{}", number.parse::<u32>().unwrap() + 1);
+    assert_eq!(deny("eggs", &next), next);
+}

@@ -270,14 +270,20 @@ fn judge_request(call: &Call, (method, params): (&str, &str), context: Context<'
     };
     let mut behavior = of_request(method, &params);
     let is_host = call.origin() == Origin::Host;
+    let repeat = context.out.secrets.repeat_in(call).filter(|_| is_host);
+    behavior.hazards.extend(repeat.clone());
     let carried = || carried(method, &params, |name| context.catalog.could_have(name));
     match is_host.then(carried).flatten() {
-        Some(carried) => return judge_inside(call, (method, params, behavior), carried, context, seen),
+        Some(carried) => {
+            let mut judged = judge_inside(call, (method, params, behavior), carried, context, seen);
+            // What surrounds the call inside is in the record, too.
+            judged.behavior.hazards.extend(repeat.filter(|one| !judged.behavior.hazards.contains(one)));
+            return judged;
+        }
         // Text in a server's request is for the user: a path in it is not one that the host would open.
         None if !is_host => behavior.hazards.clear(),
         None => {
             behavior.hazards.extend(unread_request(call, method, context));
-            behavior.hazards.extend(context.out.secrets.repeat_in(call));
             let is_place = |path: &str| {
                 plain(path).is_some_and(|path| {
                     context.config.places.holds(&path, context.host.roots.folders().iter().map(String::as_str))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::audit::redact::{Redactor, is_clear};
-use crate::audit::repeats::{Known, Seen, is_in};
+use crate::audit::repeats::{Known, Seen};
 use crate::audit::{Entry, Kind};
 use crate::behavior::{Hazard, HazardKind};
 use crate::wire::{Call, digest::Key};
@@ -46,10 +46,10 @@ impl Secrets {
     pub fn name(&self, call: &mut Call) -> Option<Vec<String>> {
         let text = str::from_utf8(call.line().content()).ok()?;
         let mut found = Vec::new();
-        if !is_clear_call(text) {
-            let _ = self.redactor.json(text, &[], &mut found);
+        if !is_clear_call(text) || self.redactor.repeats(text, self.all()) {
+            let _ = self.redactor.json(text, self.all(), &mut found);
         }
-        if found.is_empty() && !is_in(text, self.all()) {
+        if found.is_empty() {
             call.open();
         }
         Some(found)
@@ -59,9 +59,10 @@ impl Secrets {
     /// the log what it does, so a person reads it whole.
     pub fn repeat_in(&self, call: &Call) -> Option<Hazard> {
         let text = str::from_utf8(call.line().content()).unwrap_or_default();
-        let repeats = is_in(text, self.all()) && self.redactor.repeats(text, self.all());
         let what = "a secret of this session comes again in another place, where records hide it, too";
-        repeats.then(|| Hazard { kind: HazardKind::RepeatedSecret, what: what.to_owned() })
+        self.redactor
+            .repeats(text, self.all())
+            .then(|| Hazard { kind: HazardKind::RepeatedSecret, what: what.to_owned() })
     }
 
     /// Has them replaced in an entry on calls and lines. What was agreed to, and texts, are told by what they say.
