@@ -8,7 +8,7 @@ use super::columns::Columns;
 use super::log::{Central, body};
 use crate::audit::StoreError;
 use crate::audit::chain::{Break, Head, Row, Verifier};
-use crate::audit::removed;
+use crate::audit::removed::{self, Removed};
 use crate::text::time::date;
 use crate::wire::Digest;
 
@@ -101,11 +101,22 @@ pub struct Dropped {
     pub time: i64,
 }
 
+/// Records at the beginning of a log that were removed on its machine before it sent any, by a record of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsent {
+    pub last: i64,
+    /// The record that says so, and who removed them by it: a foreign text.
+    pub by: i64,
+    pub operator: String,
+}
+
 /// What was found of one machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfMachine {
     pub machine: String,
     pub dropped: Option<Dropped>,
+    /// Whether it counts or not: where it does not, the records are among what is missing.
+    pub unsent: Option<Unsent>,
     pub records: u64,
     /// The last record, with the link that it carries.
     pub last: (i64, Option<Digest>),
@@ -191,14 +202,17 @@ fn is_dropped(desk: &Central, machine: &str, time: i64) -> Result<bool, StoreErr
 }
 
 fn covers(time: i64, oldest: Option<i64>) -> bool {
-    oldest.is_none_or(|oldest| time < oldest.saturating_add(LATE))
+    oldest.is_some_and(|oldest| time < oldest.saturating_add(LATE))
 }
 
-/// When the oldest month begins that the desk has a table for, in milliseconds since 1970, UTC.
+/// When the oldest month begins that the desk has a table for, or its oldest record was made, in milliseconds since 1970, UTC; `None` where
+/// no month has begun. A record without a time of its own has 1970 here.
 fn oldest_month(desk: &Central) -> Result<Option<i64>, StoreError> {
-    const OLDEST: &str = "SELECT (extract(epoch FROM min(
-            (regexp_match(pg_get_expr(relpartbound, oid), '^FOR VALUES FROM \\(''([^'']+)''\\)'))[1]::timestamptz)) * 1000)::bigint
-        FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'mcp_approve.record'::regclass";
+    const OLDEST: &str = "WITH month AS (SELECT min(
+            (regexp_match(pg_get_expr(relpartbound, oid), '^FOR VALUES FROM \\(''([^'']+)''\\)'))[1]::timestamptz) AS begin
+        FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'mcp_approve.record'::regclass)
+        SELECT (extract(epoch FROM least(begin, (SELECT min(time) FROM mcp_approve.record
+            WHERE time < (SELECT begin FROM month) AND time > to_timestamp(0)))) * 1000)::bigint FROM month WHERE begin <= now()";
     Ok(desk.query(OLDEST, &[])?.first().and_then(|row| row.get(0)))
 }
 
@@ -241,8 +255,10 @@ struct Checking<'w> {
     place: Option<i64>,
     /// The first record that is here, if it is not the first of all.
     first: Option<First>,
-    /// Up to where records say that others were removed on their machine.
-    removed: Vec<Head>,
+    /// The records that say that others were removed on their machine.
+    removed: Vec<Removed>,
+    /// The first record that was witnessed.
+    witnessed: Option<i64>,
 }
 
 /// A record that comes after others that are not here.
@@ -268,10 +284,14 @@ impl<'w> Checking<'w> {
             place: None,
             first: None,
             removed: Vec::new(),
+            witnessed: None,
         }
     }
 
     fn expect(&mut self, one: Expected) {
+        if let Fault::Witnessed { .. } = one.or {
+            self.witnessed = Some(self.witnessed.map_or(one.seq, |first| first.min(one.seq)));
+        }
         self.expected.entry(one.seq).or_default().push(one);
     }
 
@@ -339,9 +359,7 @@ impl<'w> Checking<'w> {
                     self.of.add(Fault::Forked { seq: row.seq });
                 }
                 self.same.extend(head);
-                if let Some(said) = removed::is_one(row.body).then(|| removed::read(&row)).flatten() {
-                    self.removed.extend(said.stretches.iter().map(removed::Stretch::end));
-                }
+                self.removed.extend(removed::read(&row).filter(|said| said.fault(None).is_none()));
             }
         }
     }
@@ -394,7 +412,15 @@ impl<'w> Checking<'w> {
     fn done(mut self) -> OfMachine {
         if let Some(First { seq, writer, body, link }) = self.first.take() {
             let row = Row { seq, writer: &writer, body: &body, link: &link, origin: None };
-            if !self.removed.iter().any(|end| Verifier::after(*end).take(&row).is_ok()) {
+            let mut said = self.removed.iter();
+            let said = said.find(|said| said.stretches.iter().any(|one| Verifier::after(one.end()).take(&row).is_ok()));
+            self.of.unsent = said.map(|said| Unsent { last: seq - 1, by: said.seq, operator: said.operator.clone() });
+            // Before anything was sent, it was there: so whoever signed first saw it, and one that came later is of what was here. Who
+            // signs first has nothing to compare it with.
+            let is_first =
+                |by| self.witnessed.is_some_and(|first| by <= first) && self.seen.iter().any(|(seq, ..)| *seq >= by);
+            let is_signing = self.words.is_none();
+            if !self.of.unsent.as_ref().is_some_and(|unsent| is_signing || is_first(unsent.by)) {
                 self.dropped(seq - 1, &|end| Verifier::after(end).take(&row).is_ok());
                 if self.of.dropped.is_none() {
                     self.of.add(Fault::Missing { first: 1, last: seq - 1 });

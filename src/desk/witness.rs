@@ -2,7 +2,7 @@
 //! signed that does not follow from what was signed before. Whoever signs keeps the text as well: its loss on the desk shows, too.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Target;
 use super::log::Central;
@@ -118,7 +118,23 @@ impl Witnessing<'_> {
         for note in &notes {
             self.desk.query("INSERT INTO mcp_approve.witness (note) VALUES ($1)", &[note]).map_err(said)?;
         }
-        let kept = witnessed::write(self.places, &self.target.place(), notes);
+        let place = self.target.place();
+        let mut kept = witnessed::read(self.places, &place);
+        let (mut named, new): (BTreeSet<_>, BTreeSet<_>) =
+            (BTreeSet::new(), heads.iter().map(|one| &one.machine).collect());
+        // Of each log the first text, and the last one also where the new ones leave it out.
+        kept.retain(|note| match check(note, &id, self.signers) {
+            Ok(old) => {
+                old.heads
+                    .into_iter()
+                    .filter(|one| named.insert(one.machine.clone()) || !new.contains(&one.machine))
+                    .count()
+                    > 0
+            }
+            Err(_) => true,
+        });
+        kept.append(&mut notes);
+        let kept = witnessed::write(self.places, &place, kept);
         kept.map_err(|error| format!("it is signed and on the desk, and no copy is kept here: {error}"))?;
         Ok(Some(Done { logs: heads.len(), left_out }))
     }

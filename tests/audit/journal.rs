@@ -225,6 +225,24 @@ fn a_journal_of_an_older_version_is_folded() {
     assert_eq!(left(&db), [] as [&str; 0]);
 }
 
+/// `desk run` may be of an older version than the wrapper whose journal it finds.
+#[test]
+fn a_journal_of_a_newer_version_is_left_to_it() {
+    let (_folder, db) = folder();
+    let mut journal = store(&db).journal(NAME).unwrap();
+    record(&mut journal, 1..=3);
+    drop(journal);
+    let version = |version: i64| format!("PRAGMA user_version={version}");
+    let db_version: i64 =
+        Connection::open(file(&db)).unwrap().query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
+    Connection::open(file(&db)).unwrap().execute_batch(&version(99)).unwrap();
+    assert_eq!(tickets(&db), [] as [&str; 0]);
+    assert!(file(&db).exists(), "{:?}", left(&db));
+    Connection::open(file(&db)).unwrap().execute_batch(&version(db_version)).unwrap();
+    assert_eq!(tickets(&db), named(1..=3));
+    assert_eq!(left(&db), [] as [&str; 0]);
+}
+
 /// How far a journal is in the log is kept as long as its file may come back, and no longer.
 #[test]
 fn what_was_folded_is_forgotten_once_its_file_is_gone() {

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
+use mcp_approve::audit::chain::Head;
 use mcp_approve::audit::record::Entry;
+use mcp_approve::audit::removed::{self, Stretch};
 use mcp_approve::cli::log::named::LogPlace;
 use mcp_approve::desk::daily::Daily;
 use mcp_approve::desk::engine::{Program, Target};
@@ -306,6 +308,76 @@ fn a_console_asks_for_a_witness_where_the_key_asks_a_person() {
     own.looks(&mut daily, &keys, NOON + 3 * DAY + 2);
     let wrong = daily.news.wrong.unwrap_or_default();
     assert!(wrong.starts_with("no witness of all logs for 3 days: "), "{wrong}");
+}
+
+/// The record that says that the first records of a log were removed; it names the link that the last of them has on the desk.
+fn removal(postgres: &Postgres, machine: &str, last: u64) -> Entry {
+    let link =
+        format!("SELECT encode(link, 'hex') FROM mcp_approve.record WHERE machine = '{machine}' AND seq = {last}");
+    let head = serde_json::from_value(postgres.rows("eve", &link).concat().into()).expect("a link");
+    let (from, to) = (String::new(), String::new());
+    let before = Head::EMPTY.link;
+    removed::entry(NOON, "ada", &[Stretch { first: 1, last, count: last, before, head, from, to, digest: head }])
+}
+
+#[test]
+fn g5_a_record_that_others_were_removed_hides_nothing_that_was_here() {
+    let Some(postgres) = desk() else { return };
+    let (mut ada, mut bob) = (sent(&postgres, "ada", 1..=10), sent(&postgres, "bob", 1..=5));
+    let own = Own::new(&postgres);
+    // Of bob's they were removed before anybody had signed: it is named, and no fault once that is signed.
+    record(&bob.log(), [removal(&postgres, "bob", 3)]);
+    sends(&postgres, &mut bob);
+    owner(
+        &postgres,
+        "DELETE FROM mcp_approve.record WHERE machine = 'bob' AND seq <= 3; DELETE FROM mcp_approve.head WHERE machine = 'bob' AND seq < 6",
+    );
+    assert!(own.verifies().0.contains("bob: THE LOG IS NOT AS IT WAS SENT, 3 records:\n  records 1 to 3 are missing"));
+    assert_eq!(own.signs(NOON), Ok(Done { logs: 2, left_out: Vec::new() }));
+    let (said, holds) = own.verifies();
+    let named = "bob: records 1 to 3 were removed at the machine, by ada, before it sent any: record 6 says so.";
+    assert!(holds && said.contains(named), "{said}");
+    // Of ada's they were signed.
+    record(&ada.log(), [removal(&postgres, "ada", 5)]);
+    sends(&postgres, &mut ada);
+    owner(&postgres, "DELETE FROM mcp_approve.record WHERE machine = 'ada' AND seq <= 5");
+    for time in [NOON + 1, NOON + DAY] {
+        let (said, holds) = own.verifies();
+        let missing = "ada: THE LOG IS NOT AS IT WAS SENT, 6 records:\n  records 1 to 5 are missing";
+        assert!(!holds && said.contains("record 11 says so.") && said.contains(missing), "{said}");
+        // The first text that was signed here is kept beside the next ones.
+        assert_eq!(own.signs(time).is_ok(), time == NOON + 1);
+        owner(&postgres, "DELETE FROM mcp_approve.witness WHERE place = 1");
+    }
+}
+
+#[test]
+fn g5_what_is_left_out_of_a_witness_is_not_forgotten_by_who_signed_it() {
+    let Some(postgres) = desk() else { return };
+    let (_ada, _bob) = (sent(&postgres, "ada", 1..=10), sent(&postgres, "bob", 1..=5));
+    let own = Own::new(&postgres);
+    own.signs(NOON).expect("signed");
+    owner(&postgres, "DELETE FROM mcp_approve.record WHERE machine = 'ada' AND seq = 10");
+    assert_eq!(own.signs(NOON + DAY).map(|done| (done.logs, done.left_out.len())), Ok((1, 1)));
+    owner(
+        &postgres,
+        "DELETE FROM mcp_approve.witness WHERE place = 1; DELETE FROM mcp_approve.record WHERE machine = 'ada'; \
+         DELETE FROM mcp_approve.head WHERE machine = 'ada'",
+    );
+    let (said, holds) = own.verifies();
+    assert!(!holds && said.contains("  record 10 is missing or another: mara saw it"), "{said}");
+}
+
+#[test]
+fn g5_where_no_month_has_begun_none_was_dropped() {
+    let Some(postgres) = desk() else { return };
+    let _ada = sent(&postgres, "ada", 1..=10);
+    let own = Own::new(&postgres);
+    own.signs(NOON).expect("signed");
+    let [last, this] = [month(&postgres, -1).1, month(&postgres, 0).1];
+    owner(&postgres, &format!("DROP TABLE {last}, {this}; DELETE FROM mcp_approve.record"));
+    let (said, holds) = own.verifies();
+    assert!(!holds && said.contains("record 10 is missing or another"), "{said}");
 }
 
 /// When a month begins, counted from this one, and the name of its table.

@@ -178,7 +178,9 @@ fn size(path: &Path) -> u64 {
 /// Whether a fault says something about the journal, and not about the machine.
 fn is_broken(fault: &Fault) -> bool {
     match fault {
-        Fault::Version(_) | Fault::NotOurs | Fault::Shape(_) => true,
+        // A later version of this program wrote it, which can fold it.
+        Fault::Version(_) => false,
+        Fault::NotOurs | Fault::Shape(_) => true,
         Fault::Sqlite(error) => matches!(
             error.sqlite_error_code(),
             None | Some(

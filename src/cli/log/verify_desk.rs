@@ -12,7 +12,7 @@ use crate::cli::log::{named, signatures};
 use crate::cli::look::{json_object, visible};
 use crate::desk::engine::{Program, Target};
 use crate::desk::log::Central;
-use crate::desk::verify::{self, Dropped, Fault, OfMachine};
+use crate::desk::verify::{self, Dropped, Fault, OfMachine, Unsent};
 use crate::desk::witness::{Witnesses, Witnessing};
 use crate::home::{places::Places, signers};
 use crate::signing::signers::Signers;
@@ -105,15 +105,14 @@ fn compare(
 pub(super) fn vouch(what: &str, target: &Target, places: &Places) -> Exit {
     let desk = Central::open(target, Program::Command)?;
     let lists = signers::load(places).ok().flatten();
-    let (found, _) = compare((&desk, target), places, lists.as_ref().map(|lists| &lists.signers), &mut |_| {})?;
-    let Some((of, fault)) = found.iter().find_map(|of| Some((of, of.wrong.first()?))) else {
+    let (found, witnesses) = compare((&desk, target), places, lists.as_ref().map(|lists| &lists.signers), &mut |_| {})?;
+    let wrong = found.iter().find_map(|of| Some(format!("{}: {}", of.machine, of.wrong.first()?)));
+    let uncounted = witnesses.as_ref().and_then(|found| found.bad.first());
+    let Some(wrong) = wrong.or_else(|| Some(format!("a text that was signed does not count: {}", uncounted?.1))) else {
         return Ok(ExitCode::SUCCESS);
     };
     let hint = "`mcp-approve log verify --desk` names all that is wrong".to_owned();
-    Err(Error::Untrue {
-        what: format!("{what} may be untrue: {}: {}", visible(&of.machine), visible(&fault.to_string())),
-        hint,
-    })
+    Err(Error::Untrue { what: format!("{what} may be untrue: {}", visible(&wrong)), hint })
 }
 
 fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
@@ -129,6 +128,15 @@ fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
             grouped(u64::try_from(*last).unwrap_or(0)),
             day(*time),
             visible(signer)
+        )?;
+    }
+    if let Some(Unsent { last, by, operator }) = &of.unsent {
+        writeln!(
+            out,
+            "{machine}: records 1 to {} were removed at the machine, by {}, before it sent any: record {} says so.",
+            grouped(u64::try_from(*last).unwrap_or(0)),
+            visible(operator),
+            grouped(u64::try_from(*by).unwrap_or(0))
         )?;
     }
     if of.wrong.is_empty() {
@@ -151,6 +159,7 @@ fn machine_json(of: &OfMachine) -> Value {
         "dropped": of.dropped.as_ref().map(|Dropped { last, before, signer, time }| {
             json!({ "last": last, "before": before.map(day), "witness": { "signer": signer, "time": day(*time) } })
         }),
+        "unsent": of.unsent.as_ref().map(|Unsent { last, by, operator }| json!({ "last": last, "by": by, "operator": operator })),
         "last": { "seq": of.last.0, "link": of.last.1 },
         "wrong": of.wrong.iter().map(wrong).collect::<Vec<_>>(),
         "more": of.more,
