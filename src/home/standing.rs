@@ -94,9 +94,10 @@ pub fn teams(places: &Places, sets: Vec<TeamText>, now: i64) -> Result<Vec<TeamO
 }
 
 /// Who signed a set, by the lists in force; its text is not looked at.
-pub fn author(signed: &Evidence, lists: &InForce, now: i64) -> Option<String> {
+pub fn author(signed: &Evidence, lists: &InForce, now: i64) -> Option<(String, i64)> {
     let signed = SignedTeam::without_text(signed.clone(), &lists.signers, now).ok()?;
-    Some(signed.statement().signer.clone())
+    let TeamSet { signer, time, .. } = signed.statement();
+    Some((signer.clone(), *time))
 }
 
 /// Whose latest set is not among those that are on the desk.

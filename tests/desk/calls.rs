@@ -135,7 +135,7 @@ pub fn write(ticket: &str) -> Snapshot {
         silence: None,
         bare: false,
         signs: None,
-        salt: None,
+        salt: Some(Digest::of(ticket.as_bytes())),
     }
 }
 

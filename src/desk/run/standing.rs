@@ -1,6 +1,8 @@
 //! Keeps beside this machine's state what operators have signed for all machines: a stop, a sign of life, what a team has agreed to.
 //! It writes what counts here, and takes nothing back that the desk no longer has.
 
+use std::cmp::Reverse;
+
 use tokio::time::timeout;
 
 use super::part::{SOONEST, Served, Site, UNWOKEN};
@@ -142,26 +144,29 @@ impl Standing {
         lists: &InForce,
         named: &[String],
     ) -> Result<Vec<TeamText>, EngineError> {
-        let (mut sets, mut wanted): (Vec<TeamText>, Vec<&String>) = (Vec::new(), named.iter().collect());
-        let mut below = i64::MAX;
+        let (mut found, mut below) = (Vec::new(), i64::MAX);
         for _ in 0..TEAM_PAGES {
             let page = team_page(engine, below).await?;
             let Some((last, _)) = page.last() else { break };
             below = *last;
-            for (place, signed) in page {
-                let Some(author) = standing::author(&signed, lists, now()).filter(|author| wanted.contains(&author))
-                else {
-                    continue;
-                };
-                let set = TeamText { signed, text: team_text(engine, place).await? };
-                // One whose text is another is none.
-                if standing::teams(&self.places, vec![set.clone()], now()).is_ok_and(|found| !found.is_empty()) {
-                    wanted.retain(|one| **one != author);
-                    sets.push(set);
-                }
+            let of_named = |(place, signed)| {
+                let (author, time) = standing::author(&signed, lists, now())?;
+                named.contains(&author).then_some((time, author, place, signed))
+            };
+            found.extend(page.into_iter().filter_map(of_named));
+        }
+        // By the time that was signed: whoever may write rows can put an older one on top.
+        found.sort_by_key(|one| Reverse(one.0));
+        let (mut sets, mut wanted): (Vec<TeamText>, Vec<&String>) = (Vec::new(), named.iter().collect());
+        for (_, author, place, signed) in found {
+            if !wanted.contains(&&author) {
+                continue;
             }
-            if wanted.is_empty() {
-                break;
+            let set = TeamText { signed, text: team_text(engine, place).await? };
+            // One whose text is another is none.
+            if standing::teams(&self.places, vec![set.clone()], now()).is_ok_and(|found| !found.is_empty()) {
+                wanted.retain(|one| **one != author);
+                sets.push(set);
             }
         }
         Ok(sets)
