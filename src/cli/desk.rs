@@ -181,7 +181,7 @@ pub fn status(options: &DeskStatus, here: Here<'_>, out: &mut dyn Write) -> Exit
     let place = config::desk(here.places)?;
     let url = options.desk.url.clone().unwrap_or(place.url);
     if url.is_empty() {
-        return status::nothing(options.json, out);
+        return status::nothing(here.places, options.json, out);
     }
     let target = target(&options.desk, here.places)?;
     status::status(&url, (&target, &runtime()?), options.json, here, out)

@@ -11,6 +11,7 @@ use crate::cli::look::{Here, json_object, visible};
 use crate::desk::engine::{Program, Target};
 use crate::desk::init::Group;
 use crate::desk::overview::{Member, Overview, overview};
+use crate::home::places::Places;
 use crate::home::signers;
 use crate::signing::witness::Witness;
 use crate::text::time::span;
@@ -53,7 +54,7 @@ pub(super) fn status(
 }
 
 /// Says what to begin with, where no desk is named.
-pub(super) fn nothing(as_json: bool, out: &mut dyn Write) -> Exit {
+pub(super) fn nothing(places: &Places, as_json: bool, out: &mut dyn Write) -> Exit {
     if as_json {
         json_object(json!({ "url": Value::Null, "next": ["mcp-approve help desk"] }), out)?;
         return Ok(ExitCode::SUCCESS);
@@ -62,10 +63,12 @@ pub(super) fn nothing(as_json: bool, out: &mut dyn Write) -> Exit {
         out,
         "No desk is configured here: this machine has a console and a log of its own.\n\n\
          One desk over many machines begins in a PostgreSQL of yours (14 or later), as its owner:\n  \
-         mcp-approve desk init --url postgres://OWNER@HOST/DATABASE --machine NAME --operator NAME\n\
+         {}\n\
          Then, on each machine, `url` under [desk] in config.toml names it, and this serves it:\n  \
-         mcp-approve desk run\n\n\
-         `mcp-approve help desk` says all of it."
+         {}\n\n\
+         `mcp-approve help desk` says all of it.",
+        places.command("desk init --url postgres://OWNER@HOST/DATABASE --machine NAME --operator NAME"),
+        places.command("desk run")
     )?;
     Ok(ExitCode::SUCCESS)
 }
