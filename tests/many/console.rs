@@ -436,7 +436,7 @@ fn the_desk_alone_says_what_is_true_of_it() {
     let success = format!("{:?}", std::process::ExitCode::SUCCESS);
     let (code, none) = says(&[]);
     assert!(code == success && none.starts_with("No desk is configured here"), "{none}");
-    assert!(none.contains("mcp-approve desk init --url") && none.contains("mcp-approve desk run"), "{none}");
+    assert!(none.contains(" desk init --url") && none.contains(" desk run\n"), "{none}");
     let (_ada, url) = (is_here(&postgres, "ada"), postgres.url("mara"));
     let folder = postgres.folder().display().to_string();
     let plain = |text: String| text.replace(&folder.replace('/', "%2F"), "FOLDER");
