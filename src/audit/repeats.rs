@@ -9,7 +9,7 @@ const SHORTEST: usize = 4;
 const TOKEN: RangeInclusive<usize> = 8..=1024;
 /// From how many bytes on one with slashes may be: shorter ones are rather paths.
 const WITH_SLASHES: usize = 24;
-/// How many secrets of calls are remembered in a session, the latest.
+/// How many spellings of secrets of calls are remembered in a session, the latest: a secret with signs in it has up to five.
 const MOST: usize = 64;
 
 /// A text that is replaced wherever it is, and the secret that it spells.

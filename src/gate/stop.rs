@@ -1,4 +1,4 @@
-//! A stop for all begins or ends: it is recorded, and the time of the calls that wait stands still. Judges none.
+//! A stop for all begins or ends: it is recorded, and calls that wait have as long as their host, or their own time again. Judges none.
 
 use serde_json::json;
 

@@ -122,7 +122,7 @@ pub fn to_file(
     let line = |known: &Known| {
         let Agreement { what, tool, key, schema, value } = known.kept.agreement.clone();
         let server = servers.iter().find(|server| server.fingerprint == known.kept.fingerprint);
-        // Of a server that is not remembered nobody could say which one it is.
+        // A server that is not remembered cannot be named.
         if server.is_none() && what != What::Meta {
             return None;
         }

@@ -48,7 +48,7 @@ pub struct Steps {
     pub steps: Vec<Step>,
     /// How many of its rules and roles are here as they are there.
     pub already: usize,
-    /// Rules and roles that are here by the same name, and from nobody or somebody else.
+    /// Rules and roles that are here by the same name, and are the user's own or of another author.
     pub others: Vec<String>,
     /// Rules and roles that the policy here takes from no team.
     pub forbidden: Vec<String>,

@@ -244,7 +244,7 @@ impl Heard {
         Ok(())
     }
 
-    /// Takes the calls that were left out, as far as there is room by now.
+    /// Takes the calls that were left out, while there is room.
     async fn refill(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
         let known = self.known();
         let mut found = engine.client.query(BEGINNING, &[]).await?;

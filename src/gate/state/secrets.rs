@@ -21,7 +21,7 @@ impl Secrets {
         Self { redactor, seen: Seen::default(), known: None }
     }
 
-    /// What digests are made with where there is a secret to guess, or nobody has looked.
+    /// What digests are made with where there is a secret to guess, or the text was not looked at.
     pub fn key(&self) -> &Arc<Key> {
         self.redactor.key()
     }
