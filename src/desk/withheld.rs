@@ -18,6 +18,10 @@ const DIGESTS: [&str; 2] = ["definition", "digest"];
 /// Those that say which card it is: without them it would never end for operators. A call can say what its own ticket will be.
 const OURS: [&str; 3] = ["session", "statement", "ticket"];
 
+/// How much work the secrets of one card may be: what is looked for, times the bytes of it that are looked through. A `desk run` serves all
+/// wrappers of its user, and a stop must not wait for one card.
+const MOST_WORK: usize = 64 << 20;
+
 /// How much of each text and list is sent, the first that fits: all of it, then less and less.
 const ROOMS: [Option<Room>; 3] = [None, Some(Room { text: 1024, list: 40 }), Some(Room { text: 64, list: 4 })];
 
@@ -38,17 +42,19 @@ pub struct Fit {
 pub struct Secrets(Vec<Known>);
 
 impl Secrets {
-    /// Those in the arguments of a card, and in what else of it is JSON.
-    pub fn of(redactor: &Redactor, card: &Snapshot, seen: &mut Seen) -> Self {
+    /// Those in the arguments of a card, and in what else of it is JSON; `None` where they are too many to be looked for.
+    pub fn of(redactor: &Redactor, card: &Snapshot, seen: &mut Seen) -> Option<Self> {
         let Snapshot { arguments, responses, unknown_parts, original_arguments, .. } = card;
-        let mut found = Vec::new();
-        for json in [Some(arguments), responses.as_ref(), unknown_parts.as_ref(), original_arguments.as_ref()] {
-            let _ = json.map(|json| redactor.json(json, &[], &mut found));
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        let all = [Some(arguments), responses.as_ref(), unknown_parts.as_ref(), original_arguments.as_ref()];
+        for json in all.into_iter().flatten() {
+            redactor.json(json, &[], &mut found);
+            bytes += json.len();
         }
         seen.add(&found);
         let mut all = [repeats::known(&found), seen.all()].concat();
         repeats::longest_first(&mut all);
-        Self(all)
+        (all.len().saturating_mul(bytes) <= MOST_WORK).then_some(Self(all))
     }
 }
 

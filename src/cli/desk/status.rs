@@ -48,7 +48,7 @@ pub(super) fn status(
     if as_json {
         json_object(object(url, &found), out)?;
     } else {
-        lines(url, &found, here.now, out)?;
+        lines(url, &found, here, out)?;
     }
     Ok(if found.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -82,7 +82,8 @@ fn last_witness(overview: &Overview, Here { places, .. }: Here<'_>) -> Result<(S
 }
 
 /// Each line of the answer: what it is about, and what is true.
-fn lines(url: &str, found: &Result<Found, Error>, now: i64, out: &mut dyn Write) -> Result<(), Error> {
+fn lines(url: &str, found: &Result<Found, Error>, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    let now = here.now;
     let mut line = |label: &str, text: &str| writeln!(out, "{label:<10} {}", visible(text));
     line("desk", url)?;
     let found = match found {
@@ -125,8 +126,8 @@ fn lines(url: &str, found: &Result<Found, Error>, now: i64, out: &mut dyn Write)
         Err(error) => line("stops", &format!("cannot be checked here: {error}"))?,
     }
     let mut label = "next";
-    for next in next(found, now) {
-        line(label, next)?;
+    for next in next(found, here) {
+        line(label, &next)?;
         label = "";
     }
     Ok(())
@@ -151,30 +152,31 @@ fn names(members: &[&Member]) -> String {
 }
 
 /// What to run next, the most pressing first.
-fn next(Found { overview, witness, .. }: &Found, now: i64) -> Vec<&'static str> {
-    let mut next = Vec::new();
+fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>) -> Vec<String> {
     let is = |group| overview.is(group);
     let own = |member: &Member| member.name == overview.role.name;
+    let mut next = Vec::new();
+    let mut run = |words: &str, why: &str| next.push(format!("{}{why}", places.command(words)));
     if overview.role.groups.is_empty() || !overview.role.beyond.is_empty() {
-        next.push("mcp-approve doctor: it says which role to log in with");
+        run("doctor", ": it says which role to log in with");
     }
     if is(Group::Machine) && !overview.of(Group::Machine).any(|member| own(member) && member.is_here) {
-        next.push("mcp-approve desk run: this machine's role is not connected");
+        run("desk run", ": this machine's role is not connected");
     }
     if is(Group::Operator) {
-        next.push("mcp-approve --desk: the console over all machines");
+        run("--desk", ": the console over all machines");
         if !overview.of(Group::Machine).any(|member| member.is_here) {
-            next.push("mcp-approve desk run, on each machine: none is connected");
+            run("desk run", ", on each machine: none is connected");
         }
         if witness.as_ref().map_or(true, |(_, time)| now - time > DAY) {
-            next.push("mcp-approve desk witness: once a day, so that lost records show");
+            run("desk witness", ": once a day, so that lost records show");
         }
     }
     if is(Group::Auditor) {
-        next.push("mcp-approve log verify --desk");
+        run("log verify --desk", "");
     }
     if next.is_empty() {
-        next.push("nothing: operators see the calls of this machine");
+        next.push("nothing: operators see the calls of this machine".to_owned());
     }
     next
 }

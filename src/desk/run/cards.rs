@@ -260,7 +260,9 @@ impl Cards {
 
     fn held(&mut self, session: &str, call: &Snapshot) {
         let Some(found) = self.sessions.get_mut(session) else { return };
-        let secrets = Secrets::of(&self.redactor, call, &mut found.seen);
+        let Some(secrets) = Secrets::of(&self.redactor, call, &mut found.seen) else {
+            return tracing::warn!(ticket = %call.ticket, "a card with so many secrets is not sent: its call waits at this machine");
+        };
         let Some(fit) = withheld::card(&self.redactor, &secrets, call) else {
             return tracing::warn!(ticket = %call.ticket, "a card cannot be sent without a secret in it");
         };
