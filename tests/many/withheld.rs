@@ -236,3 +236,14 @@ fn a_secret_that_is_its_calls_own_ticket_leaves_no_card_behind() {
     let next = format!("{name}-{}", number.parse::<u32>().unwrap() + 1);
     assert_eq!(deny("eggs", &next), next);
 }
+
+#[test]
+fn a_card_with_very_many_secrets_holds_up_no_other() {
+    let Some(postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "", &[]);
+    let operator = Desk::open(&postgres.url("mara"));
+    let secrets: Vec<String> = (0..20_000).map(|number| format!("aaa{number}")).collect();
+    machine.call(&json!({ "title": "many", "password": secrets, "list": vec!["x"; 20_000] }));
+    machine.call(&json!({ "title": "milk" }));
+    assert!(!operator.card("milk").ticket().is_empty());
+}
