@@ -16,7 +16,7 @@ use crate::signing::witness::NAMESPACE;
 use crate::wire::counted;
 
 /// How old the last witness may be, in milliseconds.
-const DAY: i64 = 86_400_000;
+pub const DAY: i64 = 86_400_000;
 /// How often it is looked at.
 const EVERY: Duration = Duration::from_secs(600);
 /// Consoles that are opened together do not look together: each waits for some of these seconds first.

@@ -14,7 +14,7 @@ pub struct Member {
 
 #[derive(Clone, Debug)]
 pub struct Overview {
-    /// Whom this connection is.
+    /// Who this connection is.
     pub role: RoleFound,
     pub members: Vec<Member>,
     /// `None` where this role may not see it.
@@ -36,7 +36,7 @@ impl Overview {
 /// How many of the newest notes are read: the last one that counts is among them, where not everybody may sign.
 const NOTES: i64 = 16;
 
-/// Reads it.
+/// Asks the desk, in as few statements as it takes.
 ///
 /// # Errors
 /// Why the desk cannot be used.

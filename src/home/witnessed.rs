@@ -1,4 +1,4 @@
-//! The texts that were signed here last of the logs of a desk, kept on this machine: the owner of the desk cannot take them away.
+//! Of each log of a desk the first and the last text that was signed here, kept on this machine: the owner of the desk cannot take them away.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,12 +12,12 @@ pub fn file(places: &Places) -> PathBuf {
     places.desk_dir().join("witness.json")
 }
 
-/// What was signed last of the desk at this place. A file that cannot be read has nothing: it is one copy of several.
+/// What is kept of the desk at this place. A file that cannot be read has nothing: it is one copy of several.
 pub fn read(places: &Places, desk: &str) -> Vec<String> {
     all(places).remove(desk).unwrap_or_default()
 }
 
-/// Keeps what was signed of a desk, in place of what was signed before.
+/// Keeps this of a desk, in place of what was kept before.
 pub fn write(places: &Places, desk: &str, notes: Vec<String>) -> io::Result<()> {
     let mut all = all(places);
     all.insert(desk.to_owned(), notes);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::stop;
 use crate::cli::error::{Error, Exit};
 use crate::cli::look::{Here, json_object, visible};
+use crate::desk::daily::DAY;
 use crate::desk::engine::{Program, Target};
 use crate::desk::init::Group;
 use crate::desk::overview::{Member, Overview, overview};
@@ -19,8 +20,6 @@ use crate::wire::counted;
 
 /// How many names a line has.
 const NAMED: usize = 5;
-/// After this time a new witness is due, in milliseconds.
-const DAY: i64 = 24 * 3_600_000;
 
 /// What is found of a desk that answers.
 struct Found {
