@@ -29,7 +29,7 @@ use mcp_approve::desk::engine::{Program, Target};
 use mcp_approve::desk::run::{self, Site, Turn};
 use mcp_approve::desk::told::Word;
 use mcp_approve::home::config::DeskPlace;
-use mcp_approve::home::places::Places;
+use mcp_approve::home::{places::Places, user};
 use mcp_approve::link::folder::NameClaim;
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Wrapper};
 use mcp_approve::link::server::{FromConsoles, Server};
@@ -185,6 +185,7 @@ async fn wrapper(run: std::path::PathBuf, session: String, each: usize, book: Ar
             FromConsoles::Attached { console, .. } => {
                 for number in 0..each {
                     let call = desk::write(&format!("{session}-{number}"));
+                    let call = desk::signed(call, claim.name(), &session, (&user::name(), &user::machine()));
                     server.send(console, &FromWrapper::Held { call: Box::new(call) });
                 }
             }

@@ -16,7 +16,8 @@ use mcp_approve::operator::tried::PastLine;
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::past::Ended;
 use mcp_approve::policy::rule::Decision;
-use mcp_approve::signing::Level;
+use mcp_approve::signing::statement::Challenge;
+use mcp_approve::signing::{CardTerms, Level};
 use mcp_approve::wire::digest::Digest;
 
 use super::NINE;
@@ -65,6 +66,26 @@ pub fn status() -> Status {
         level: Level::default(),
         ended: None,
     }
+}
+
+/// A card that asks for a signature, as the wrapper of this session sends it, at this user and host.
+pub fn signed(card: Snapshot, server: &str, session: &str, (user, machine): (&str, &str)) -> Snapshot {
+    let signs = CardTerms {
+        approval: 1,
+        approvals: 1,
+        call: card.digest,
+        card: card.card_digest(),
+        challenge: Challenge::of([7; 32]),
+        definition: None,
+        machine: machine.into(),
+        policy: Digest::of(b""),
+        role: None,
+        server: server.into(),
+        session: session.into(),
+        ticket: card.ticket.clone(),
+        user: user.into(),
+    };
+    Snapshot { signs: Some(signs), ..card }
 }
 
 /// A harmless write: MUTATES, one key.

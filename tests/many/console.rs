@@ -14,8 +14,7 @@ use mcp_approve::desk::told::Told;
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::home::config::DeskPlace;
 use mcp_approve::link::message::{Around, CallEnd, ClientEvent, FromConsole, FromWrapper, OperatorVerdict, Wrapper};
-use mcp_approve::signing::CardTerms;
-use mcp_approve::signing::statement::{Challenge, Evidence, Said, SignedWord, Statement, VERSION};
+use mcp_approve::signing::statement::{Evidence, Said, SignedWord, Statement, VERSION};
 use mcp_approve::wire::Digest;
 
 use super::roles::desk;
@@ -47,23 +46,7 @@ fn hello(machine: &str) -> Told {
 
 /// A card as its machine asks for a signature on it.
 fn card(machine: &str, ticket: &str) -> Snapshot {
-    let card = write(ticket);
-    let signs = CardTerms {
-        approval: 1,
-        approvals: 1,
-        call: card.digest,
-        card: card.card_digest(),
-        challenge: Challenge::of([7; 32]),
-        definition: None,
-        machine: format!("{machine}-host"),
-        policy: Digest::of(b""),
-        role: None,
-        server: "files".into(),
-        session: "s1".into(),
-        ticket: ticket.into(),
-        user: machine.into(),
-    };
-    Snapshot { signs: Some(signs), ..card }
+    crate::desk::signed(write(ticket), "files", "s1", (machine, &format!("{machine}-host")))
 }
 
 fn held(machine: &str, ticket: &str, withheld: bool) -> Told {

@@ -14,9 +14,6 @@ use mcp_approve::gate::data::pin::{PinOffer, Remembers, ToolOffer};
 use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::link::client::ClientEvent;
 use mcp_approve::link::message::{Around, At, CallEnd, FromConsole, FromWrapper, WitnessNews, Wrapper};
-use mcp_approve::signing::CardTerms;
-use mcp_approve::signing::statement::Challenge;
-use mcp_approve::wire::Digest;
 
 use crate::desk::*;
 
@@ -30,13 +27,13 @@ fn two_machines(width: u16, height: u16) -> Desk {
         let named = wrapper(&format!("{user}@{host}:files"), &format!("s1@{machine}"));
         desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
     }
-    let here = signed(write("files-1"), "s1", "build7.example.com");
+    let here = signed_at(write("files-1"), "s1", "build7.example.com");
     desk.say("s1@build7", FromWrapper::Held { call: Box::new(here) });
     let secret = r#"{"path":"env","content":"password=redacted:bb1311ef3be12c79"}"#;
     let withheld = Snapshot { target: Some("env".into()), ..with_arguments(write("files-1"), secret) };
-    let withheld = Snapshot { signs: signed_by("sam", withheld.clone(), "s1", "fjord").signs, ..withheld };
+    let withheld = Snapshot { signs: signed(withheld.clone(), "fs", "s1", ("sam", "fjord")).signs, ..withheld };
     desk.link(ClientEvent::Withheld { session: "s1@laptop".into(), call: Box::new(withheld) });
-    let mut later = signed_by("sam", own_delete("files-2"), "s1", "fjord");
+    let mut later = signed(own_delete("files-2"), "fs", "s1", ("sam", "fjord"));
     later.arrived += 1;
     desk.say("s1@laptop", FromWrapper::Held { call: Box::new(later) });
     desk.link(ClientEvent::Around(Around {
@@ -119,7 +116,7 @@ fn a_card_of_another_machine_has_only_keys_that_do_something_there() {
         tool: ToolOffer::Likely,
         signs: None,
     };
-    let mut read = Snapshot { offer: Some(offer), ..signed(write("files-3"), "s1", "build7.example.com") };
+    let mut read = Snapshot { offer: Some(offer), ..signed_at(write("files-3"), "s1", "build7.example.com") };
     read.arrived += 2;
     read.hazards = vec![hazard(HazardKind::OutsideRoots, "/elsewhere is outside of the roots")];
     let own = Card::lay(&Arc::new(read.clone()), 80, 0, Folds::open(), Details::Folded);
@@ -175,7 +172,7 @@ fn long_names_of_machines_are_readable_where_they_differ() {
             let at = At { machine: format!("role{n}"), host: host.into(), user: "deploy".into() };
             let named = wrapper(&format!("deploy@{host}:{server}"), &format!("s1@role{n}"));
             desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
-            let call = Snapshot { server: server.into(), ..signed_by("deploy", write("files-1"), "s1", host) };
+            let call = Snapshot { server: server.into(), ..signed(write("files-1"), "fs", "s1", ("deploy", host)) };
             desk.say(&format!("s1@role{n}"), FromWrapper::Held { call: Box::new(call) });
         }
         desk.look();
@@ -255,7 +252,7 @@ fn a_call_of_prod_under_the_role_of_a_test_machine_is_named_as_it_is_signed_and_
             let at = At { machine: "test7".into(), host: host.into(), user: "ci".into() };
             let named = wrapper(&format!("ci@{host}:fs"), &format!("{session}@test7"));
             desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
-            let call = signed(write(&format!("fs-{session}")), session, host);
+            let call = signed_at(write(&format!("fs-{session}")), session, host);
             desk.say(&format!("{session}@test7"), FromWrapper::Held { call: Box::new(call) });
         }
         desk.look();
@@ -304,27 +301,8 @@ fn one_machine_under_two_roles_is_said() {
     assert!(said.contains("mixed away"), "{}", desk.screen());
 }
 
-fn signed(card: Snapshot, session: &str, host: &str) -> Snapshot {
-    signed_by("ci", card, session, host)
-}
-
-fn signed_by(user: &str, card: Snapshot, session: &str, host: &str) -> Snapshot {
-    let signs = CardTerms {
-        approval: 1,
-        approvals: 1,
-        call: card.digest,
-        card: card.card_digest(),
-        challenge: Challenge::of([7; 32]),
-        definition: None,
-        machine: host.into(),
-        policy: Digest::of(b""),
-        role: None,
-        server: "fs".into(),
-        session: session.into(),
-        ticket: card.ticket.clone(),
-        user: user.into(),
-    };
-    Snapshot { signs: Some(signs), ..card }
+fn signed_at(card: Snapshot, session: &str, host: &str) -> Snapshot {
+    signed(card, "fs", session, ("ci", host))
 }
 
 /// What a console takes from a desk when it is opened; `--nocapture` says how long that takes.
@@ -338,7 +316,7 @@ fn twenty_thousand_calls_of_ten_machines_come_and_end() {
         desk.link(ClientEvent::Connected(Wrapper { at: Some(Arc::new(at)), ..named }));
     }
     let cards: Vec<Snapshot> =
-        (0..20_000).map(|n| signed(write(&format!("files-{n}")), "s1", &format!("host{}", n % 10))).collect();
+        (0..20_000).map(|n| signed_at(write(&format!("files-{n}")), "s1", &format!("host{}", n % 10))).collect();
     let began = std::time::Instant::now();
     for (n, card) in cards.into_iter().enumerate() {
         desk.say(&format!("s1@role{}", n % 10), FromWrapper::Held { call: Box::new(card) });
