@@ -14,8 +14,9 @@ use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
 use crate::home::signers;
 use crate::pins::launch::stamp;
-use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool};
-use crate::policy::{Policy, Roots, parse, rule::Layer};
+use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool, strictest};
+use crate::policy::rule::{Given, Layer};
+use crate::policy::{Policy, Roots, parse};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof};
 use crate::signing::{Needs, statement::Evidence};
 use crate::wire::Digest;
@@ -44,6 +45,31 @@ pub struct Layers {
 pub struct LayerFile {
     pub layer: Layer,
     pub place: PolicyPlace,
+}
+
+/// A file as it was found.
+enum Found {
+    Sound(Box<Sound>),
+    Broken { banner: String, before: Vec<Policy> },
+}
+
+/// A file that can be read: its text and that of its copy, the copy as far as it counts, and the policies of both.
+struct Sound {
+    text: Option<String>,
+    now: Policy,
+    kept: Option<String>,
+    counted: Option<String>,
+    was: Option<Policy>,
+}
+
+impl Found {
+    /// The policies of its texts.
+    fn policies(&self) -> Vec<&Policy> {
+        match self {
+            Self::Sound(sound) => sound.was.iter().chain([&sound.now]).collect(),
+            Self::Broken { before, .. } => before.iter().collect(),
+        }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -192,27 +218,46 @@ impl Layers {
     }
 
     fn contributions(&mut self, keeps: Keeps) -> Vec<Contribution> {
-        self.files.clone().iter().filter_map(|file| self.contribution(file, keeps)).collect()
+        let files = self.files.clone();
+        let found: Vec<Option<Found>> = files.iter().map(|file| self.find(file, keeps)).collect();
+        // What a file loosens depends on the defaults of the others.
+        let given = |found: &Option<Found>| {
+            let policies = found.iter().flat_map(Found::policies);
+            policies.map(|policy| policy.given).fold(Given::default(), strictest)
+        };
+        let given: Vec<Given> = found.iter().map(given).collect();
+        let all = files.iter().zip(found).enumerate().filter_map(|(at, (file, found))| {
+            let state = match found? {
+                Found::Broken { banner, before } => FileState::Broken { banner, before },
+                Found::Sound(sound) => {
+                    let others = given.iter().enumerate().filter(|(other, _)| *other != at);
+                    let others = others.map(|(_, given)| *given).fold(Given::default(), strictest);
+                    self.state(file, *sound, others, keeps)?
+                }
+            };
+            Some(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), state })
+        });
+        all.collect()
     }
 
-    fn contribution(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Contribution> {
-        let path = file.place.path();
-        let state = self.state(file, keeps).unwrap_or_else(|broken| {
-            // Of the machine's file, a copy could be anybody's: what this process read last counts alone.
-            let own = Some(path).filter(|_| file.layer != Layer::System);
-            let accepted = own.and_then(|path| self.accepted.text(path).ok().flatten());
-            let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
-            let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
-            Some(FileState::Broken {
-                banner: format!("{}. Until then, what is not denied asks", broken.banner()),
-                before,
-            })
-        })?;
-        Some(Contribution { layer: file.layer, file: path.display().to_string().into(), state })
+    /// Reads a file, and what of it was accepted; `None` where there is none, and none was accepted.
+    fn find(&mut self, file: &LayerFile, keeps: Keeps) -> Option<Found> {
+        match self.read(file, keeps) {
+            Ok(sound) => Some(Found::Sound(Box::new(sound?))),
+            Err(broken) => {
+                let path = file.place.path();
+                // Of the machine's file, a copy could be anybody's: what this process read last counts alone.
+                let own = Some(path).filter(|_| file.layer != Layer::System);
+                let accepted = own.and_then(|path| self.accepted.text(path).ok().flatten());
+                let accepted = accepted.and_then(|text| parse::parse_at(&text, &self.roots).ok());
+                let before = accepted.into_iter().chain(self.last.get(path).cloned()).collect();
+                let banner = format!("{}. Until then, what is not denied asks", broken.banner());
+                Some(Found::Broken { banner, before })
+            }
+        }
     }
 
-    /// The state of a file; `None` where there is none, and none was accepted.
-    fn state(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<FileState>, Broken> {
+    fn read(&mut self, file: &LayerFile, keeps: Keeps) -> Result<Option<Sound>, Broken> {
         let path = file.place.path();
         let broken = |why| Broken { path: path.into(), why };
         let text = policy_file::text_at(&file.place).inspect_err(|broken| {
@@ -227,7 +272,7 @@ impl Layers {
                 Some(now) => drop(self.last.insert(path.into(), now.clone())),
                 None => drop(self.last.remove(path)),
             }
-            return Ok(now.map(|now| FileState::Whole(Box::new(now))));
+            return Ok(now.map(|now| Sound { text, now, kept: None, counted: None, was: None }));
         }
         if now.as_ref().is_some_and(|now| now.ssh_keygen.is_some()) {
             return Err(broken(Why::Program));
@@ -259,21 +304,27 @@ impl Layers {
         }
         let now = now.unwrap_or_else(|| nothing(&self.roots));
         self.last.insert(path.into(), now.clone());
-        let loosens = was.as_ref().is_some_and(|was| !loosened(was, &now).is_empty());
-        if !loosens {
-            // The copy that was signed stays what changes are compared with.
-            if keeps == Keeps::Copies && kept != text && needs == Needs::Nothing {
-                self.kept.insert(path.into(), text.clone().unwrap_or_default());
-                // If it cannot be kept, the next change is compared with an older text: stricter, never looser.
-                if let Err(error) = self.accepted.accept(path, text.as_deref()) {
-                    tracing::warn!(%error, "a policy's text was not kept");
-                }
-            }
-            return Ok(text.is_some().then_some(FileState::Whole(Box::new(now))));
+        Ok(Some(Sound { text, now, kept, counted, was }))
+    }
+
+    /// The state of a file that can be read, beside others that give so much; `None` where there is none and that was accepted.
+    fn state(&mut self, file: &LayerFile, sound: Sound, others: Given, keeps: Keeps) -> Option<FileState> {
+        let Sound { text, now, kept, counted, was } = sound;
+        let path = file.place.path();
+        if let Some(accepted) = was.filter(|was| !loosened(was, &now, others).is_empty()) {
+            let diff = diff(counted.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
+            return Some(FileState::Changed { now: Box::new(now), accepted: Box::new(accepted), diff });
         }
-        let accepted = Box::new(was.unwrap_or_else(|| nothing(&self.roots)));
-        let diff = diff(counted.as_deref().unwrap_or_default(), text.as_deref().unwrap_or_default());
-        Ok(Some(FileState::Changed { now: Box::new(now), accepted, diff }))
+        // The machine's file is never accepted, and the copy that was signed stays what changes are compared with.
+        let is_kept = file.layer == Layer::System || signers::changes_need(&self.places) == Needs::Signature;
+        if keeps == Keeps::Copies && kept != text && !is_kept {
+            self.kept.insert(path.into(), text.clone().unwrap_or_default());
+            // If it cannot be kept, the next change is compared with an older text: stricter, never looser.
+            if let Err(error) = self.accepted.accept(path, text.as_deref()) {
+                tracing::warn!(%error, "a policy's text was not kept");
+            }
+        }
+        text.is_some().then_some(FileState::Whole(Box::new(now)))
     }
 
     /// Remembers that there was no file: one that appears later loosens nothing until it is accepted.

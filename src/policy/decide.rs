@@ -9,7 +9,7 @@ use serde_json::Value;
 pub use super::fit::Question;
 use super::fit::{Fit, Part, Prepared, Selector, fit};
 use super::glob::Holds;
-use super::rule::{Decision, NewDefault, Policy, Rule};
+use super::rule::{Decision, NewDefault, Policy, Rule, RuleMay};
 use super::terms::ApprovalTerms;
 use super::under::Roots;
 use crate::behavior::{Badge, Behavior, Confidence, HazardKind, Mutability, OutputDomain};
@@ -53,6 +53,8 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
         return default_ruling(policy, question, None);
     }
     let mut strictest: Option<&Rule> = None;
+    // Whether a rule takes the place of the defaults, and does not only make stricter what they say.
+    let mut may = RuleMay::Tighten;
     let mut would_allow: Option<(Fit, &Rule)> = None;
     let mut terms = ApprovalTerms::default();
     let prepared = Prepared::of(question);
@@ -60,6 +62,7 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
         match fit(policy, rule, question, &prepared, roots) {
             Fit::Matches => {
                 strictest = Some(stricter(strictest, rule));
+                may = may.min(rule.may);
                 terms = terms.joined(&rule.terms);
             }
             fit @ (Fit::NotCovered | Fit::NotProven) => {
@@ -71,14 +74,22 @@ pub fn decide_at(policy: &Policy, question: &Question<'_>, roots: &Roots) -> Rul
             Fit::Suspended | Fit::Differs(_) => {}
         }
     }
-    match strictest {
-        Some(rule) => Ruling {
-            decision: rule.decision,
-            rule: Some(rule.id.clone()),
-            reason: format!("rule {} {}", rule.id, says(rule.decision)).into(),
-            terms: if rule.decision == Decision::Ask { terms } else { ApprovalTerms::default() },
+    let Some(rule) = strictest else { return default_ruling(policy, question, would_allow) };
+    let ruling = Ruling {
+        decision: rule.decision,
+        rule: Some(rule.id.clone()),
+        reason: format!("rule {} {}", rule.id, says(rule.decision)).into(),
+        terms: if rule.decision == Decision::Ask { terms } else { ApprovalTerms::default() },
+    };
+    match may {
+        RuleMay::Loosen => ruling,
+        RuleMay::Tighten => match default_ruling(policy, question, would_allow) {
+            default if default.decision > ruling.decision => {
+                let reason = format!("{}; rule {} may not change that here", default.reason, rule.id);
+                Ruling::of(default.decision, reason)
+            }
+            _ => ruling,
         },
-        None => default_ruling(policy, question, would_allow),
     }
 }
 
@@ -125,7 +136,7 @@ pub fn denied_beforehand(policy: &Policy, server: &str, tool: &str, behavior: &B
             fits(rule),
             Fit::Matches | Fit::NotCovered | Fit::NotProven | Fit::Differs(Part::When(..) | Part::Unless(_))
         );
-        rule.decision != Decision::Deny && speaks
+        rule.decision != Decision::Deny && rule.may == RuleMay::Loosen && speaks
     };
     (by_default == Decision::Deny && !policy.rules.iter().any(may_loosen))
         .then(|| format!("the default for {} denies it, and no rule covers it", behavior.badge().word()))

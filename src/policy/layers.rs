@@ -1,13 +1,13 @@
 //! Pools the files of all layers: every rule counts, the strictest wins, the defaults apply last. Reads no file.
 //!
 //! A file that has changed tightens at once and loosens once the operator has accepted it: until then its new allows do
-//! not count, and the asks and denies that it dropped still do.
+//! not count, its new asks take no place of a default that denies, and the asks and denies that it dropped still do.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::parse::built_in;
-use super::rule::{Decision, Given, Layer, Pending, Policy, Rule, TeamMay};
+use super::rule::{Decision, Given, Layer, Pending, Policy, Rule, RuleMay, TeamMay};
 use super::under::Roots;
 use crate::signing::{Level, Needs, Required, standing::LifeSign};
 use crate::wire::Digest;
@@ -26,19 +26,39 @@ pub enum FileState {
     Whole(Box<Policy>),
     /// It has changed since it was accepted (or never was, and must be): `diff` shows how.
     Changed { now: Box<Policy>, accepted: Box<Policy>, diff: String },
-    /// It cannot be used, for the reason in `banner`: the asks and denies of the last usable text still count.
+    /// It cannot be used, for the reason in `banner`: the asks and denies of the last usable text still tighten.
     Broken { banner: String, before: Vec<Policy> },
+}
+
+impl FileState {
+    /// What it gives in `[defaults]` and beside them.
+    fn given(&self, layer: Layer) -> Given {
+        match self {
+            Self::Whole(policy) => policy.given,
+            Self::Changed { now, accepted, .. } => both(accepted.given, now.given),
+            Self::Broken { before, .. } => {
+                let mut given = before.iter().map(|policy| policy.given).fold(Given::default(), strictest);
+                // A machine's file that was never usable may have asked for signatures, or for signs of life.
+                if layer == Layer::System && before.is_empty() {
+                    given.signed = Some(Required::Always);
+                    given.life = Some(LifeSign::Required);
+                    given.team = Some(TeamMay::Tighten);
+                }
+                given
+            }
+        }
+    }
 }
 
 /// Pools all layers. No contribution at all is the built-in default.
 pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     let (mut rules, mut disabled) = (Vec::new(), Vec::new());
-    let mut given = Given::default();
+    let given = contributions.iter().map(|one| one.state.given(one.layer)).fold(Given::default(), strictest);
     let mut banners = Vec::new();
     let mut pending = Vec::new();
     let mut allows_count = true;
     let (mut list, mut texts) = (String::new(), Vec::new());
-    for Contribution { layer, file, state } in contributions {
+    for (at, Contribution { layer, file, state }) in contributions.iter().enumerate() {
         let of_file = |rule: Rule| Rule { layer: *layer, file: Some(Arc::clone(file)), ..rule };
         let mut take = |found: Vec<Rule>| rules.extend(found.into_iter().map(of_file));
         let off: &[Rule] = match state {
@@ -50,21 +70,27 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         let mut tell = |what: &str, digest: &Digest| {
             list.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
         };
+        let tightens = |rule: &Rule| (rule.decision > Decision::Allow).then(|| rule.clone().that_may(RuleMay::Tighten));
+        let others = contributions.iter().enumerate().filter(|(other, _)| *other != at);
+        let others = others.map(|(_, one)| one.state.given(one.layer)).fold(Given::default(), strictest);
         match state {
             FileState::Whole(policy) => {
                 tell("is", &policy.digest);
                 texts.extend(policy.texts.iter().cloned());
-                given = strictest(given, policy.given);
                 take(policy.all_rules().cloned().collect());
             }
             FileState::Changed { now, accepted, diff } => {
                 tell("is", &now.digest);
                 tell("was", &accepted.digest);
                 texts.extend([now, accepted].into_iter().flat_map(|one| one.texts.iter().cloned()));
-                let loosens = loosened(accepted, now);
-                given = strictest(given, both(accepted.given, now.given));
-                let known = ById::of(accepted);
-                take(now.all_rules().filter(|rule| !is_new_allow(rule, &known)).cloned().collect());
+                let loosens = loosened(accepted, now, others);
+                let (known, denies) = (ById::of(accepted), accepted.given.denies() || others.denies());
+                let counts = |rule: &Rule| match rule.decision {
+                    _ if known.has(rule) => Some(rule.clone()),
+                    Decision::Ask if !denies => Some(rule.clone()),
+                    Decision::Allow | Decision::Ask | Decision::Deny => tightens(rule),
+                };
+                take(now.all_rules().filter_map(counts).collect());
                 take(dropped(accepted, now).cloned().collect());
                 if !loosens.is_empty() {
                     let (layer, file) = (*layer, file.to_string());
@@ -75,20 +101,13 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             }
             FileState::Broken { banner, before } => {
                 allows_count = false;
-                // A machine's file that was never usable may have asked for signatures, or for signs of life.
-                if *layer == Layer::System && before.is_empty() {
-                    given.signed = Some(Required::Always);
-                    given.life = Some(LifeSign::Required);
-                    given.team = Some(TeamMay::Tighten);
-                }
                 banners.push(banner.clone());
                 tell("broken", &Digest::of(banner.as_bytes()));
                 texts.push(banner.as_str().into());
                 for policy in before {
                     tell("was", &policy.digest);
                     texts.extend(policy.texts.iter().cloned());
-                    given = strictest(given, policy.given);
-                    take(policy.all_rules().filter(|rule| rule.decision > Decision::Allow).cloned().collect());
+                    take(policy.all_rules().filter_map(tightens).collect());
                 }
             }
         }
@@ -106,11 +125,8 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         }
     };
     let (results, rules): (Vec<Rule>, Vec<Rule>) = rules.into_iter().partition(|rule| rule.result.is_some());
-    let is_too_much = |rule: &Rule| given.team_may() == TeamMay::Tighten && rule.team_loosens();
-    let (too_much, rules): (Vec<Rule>, Vec<Rule>) = rules.into_iter().partition(is_too_much);
-    disabled.extend(too_much);
     let banner = (!banners.is_empty()).then(|| banners.join(" — "));
-    Policy {
+    let pooled = Policy {
         defaults: given.completed(),
         given,
         signed: given.signed.unwrap_or_default(),
@@ -126,14 +142,39 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
         texts,
         banner,
         pending,
-    }
+    };
+    where_teams_may(given.team_may(), pooled)
 }
 
-/// What a file loosens in comparison with its accepted text, in our words with its own ids. Empty when it only tightens.
-pub fn loosened(accepted: &Policy, now: &Policy) -> Vec<String> {
-    let known = ById::of(accepted);
-    let mut found: Vec<String> =
-        now.all_rules().filter(|rule| is_new_allow(rule, &known)).map(|rule| suspended(&rule.id)).collect();
+/// What counts of a team's rules is decided by the policy as it is now, not as it was when they were taken over.
+pub fn where_teams_may(may: TeamMay, mut policy: Policy) -> Policy {
+    let of_team = |rule: Rule| match (may, &rule.team) {
+        (TeamMay::Tighten, Some(_)) => rule.that_may(RuleMay::Tighten),
+        (TeamMay::Tighten, None) | (TeamMay::Loosen, _) => rule,
+    };
+    let is_suspended = |rule: &Rule| rule.may == RuleMay::Tighten && rule.decision == Decision::Allow;
+    let suspended;
+    (suspended, policy.rules) = policy.rules.into_iter().map(of_team).partition(is_suspended);
+    policy.disabled.extend::<Vec<Rule>>(suspended);
+    policy
+}
+
+/// What a file loosens in comparison with its accepted text, in our words with its own ids. Empty when it only tightens. `others` is what
+/// the other files give: where a default denied already, a rule that asks loosens.
+pub fn loosened(accepted: &Policy, now: &Policy, others: Given) -> Vec<String> {
+    let (known, denies) = (ById::of(accepted), accepted.given.denies() || others.denies());
+    let loosens = |rule: &&Rule| match rule.decision {
+        Decision::Allow => true,
+        Decision::Ask => denies && rule.result.is_none(),
+        Decision::Deny => false,
+    };
+    let new = now.all_rules().filter(loosens).filter(|rule| !known.has(rule));
+    let mut found: Vec<String> = new
+        .map(|rule| match rule.decision {
+            Decision::Allow => suspended(&rule.id),
+            Decision::Ask | Decision::Deny => format!("asks where a default denies: {}", rule.id),
+        })
+        .collect();
     let ids = ById::of(now);
     found.extend(dropped(accepted, now).map(|rule| {
         let verb = if ids.0.contains_key(rule.id.as_str()) { "changes the" } else { "drops the" };
@@ -191,10 +232,6 @@ impl<'p> ById<'p> {
     }
 }
 
-fn is_new_allow(rule: &Rule, accepted: &ById<'_>) -> bool {
-    rule.decision == Decision::Allow && !accepted.has(rule)
-}
-
 /// The asks and denies that are not there any more as they were.
 fn dropped<'p>(accepted: &'p Policy, now: &'p Policy) -> impl Iterator<Item = &'p Rule> {
     let there = ById::of(now);
@@ -212,7 +249,7 @@ fn waits(layer: Layer, file: &str, count: usize) -> String {
 }
 
 /// The stricter of each; what neither gives is not given.
-fn strictest(one: Given, other: Given) -> Given {
+pub fn strictest(one: Given, other: Given) -> Given {
     Given {
         pure: one.pure.max(other.pure),
         likely: one.likely.max(other.likely),

@@ -155,6 +155,11 @@ impl Given {
         self.team.unwrap_or_default()
     }
 
+    /// Whether a default denies: then a rule that asks lets calls be approved that would be denied without it.
+    pub fn denies(self) -> bool {
+        [self.pure, self.mutates, self.hazard].contains(&Some(Decision::Deny)) || self.new == Some(NewDefault::Deny)
+    }
+
     /// The defaults, with the built-in ones where none is given.
     pub fn completed(self) -> Defaults {
         Defaults {

@@ -107,6 +107,15 @@ words! {
     }
 }
 
+/// What a rule may do to the ruling that there would be without it. Ordered by strictness.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleMay {
+    #[default]
+    Loosen,
+    /// Only make it stricter: nobody has accepted the rule yet, or it is of a team that may do no more. No default that denies gives way to it.
+    Tighten,
+}
+
 words! {
     #[derive(Default)]
     Layer {
@@ -156,6 +165,8 @@ pub struct Rule {
     /// Line in its file, from 1.
     pub line: usize,
     pub layer: Layer,
+    /// By the state of its file, and by `[desk] team_may`.
+    pub may: RuleMay,
     /// Its file; `None` before it is pooled with others.
     pub file: Option<Arc<str>>,
 }
@@ -182,9 +193,15 @@ impl Rule {
         words.into_iter().filter(|(_, words)| !words.is_empty()).collect()
     }
 
-    /// Whose it is, if it was taken over from a team, and its note.
+    /// Whose it is by its file, if it was taken over from a team, with what it lacks here, and its note. Whoever writes the file can write
+    /// any name there: what proves it is the record of taking it over.
     pub fn remark(&self) -> Option<String> {
-        let team = self.team.as_ref().map(|team| format!("of {team}"));
+        let lacks = match (self.may, self.decision) {
+            (RuleMay::Loosen, _) | (RuleMay::Tighten, Decision::Deny) => "",
+            (RuleMay::Tighten, Decision::Ask) => ", lifts no default that denies",
+            (RuleMay::Tighten, Decision::Allow) => ", suspended: [desk] team_may lets a team only tighten",
+        };
+        let team = self.team.as_ref().map(|team| format!("its file says from {team}{lacks}"));
         let words: Vec<String> = team.into_iter().chain(self.note.clone()).collect();
         (!words.is_empty()).then(|| words.join(": "))
     }
@@ -202,9 +219,10 @@ impl Rule {
         }
     }
 
-    /// Whether it was taken over from a team, and lets calls pass.
-    pub fn team_loosens(&self) -> bool {
-        self.team.is_some() && self.decision == Decision::Allow
+    /// This, with no more than it may do here.
+    #[must_use]
+    pub fn that_may(self, may: RuleMay) -> Self {
+        Self { may: self.may.max(may), ..self }
     }
 
     pub fn counts(&self) -> bool {
@@ -226,8 +244,8 @@ impl Rule {
 
     /// Whether another rule is the same but for its line, file and note.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        let Self { line, layer, file, note, .. } = self.clone();
-        *self == Self { line, layer, file, note, ..other.clone() }
+        let Self { line, layer, may, file, note, .. } = self.clone();
+        *self == Self { line, layer, may, file, note, ..other.clone() }
     }
 }
 

@@ -84,3 +84,27 @@ fn a_projects_file_is_found_in_its_folder() {
     let which = Which::Accepted { layer, file: file.display().to_string(), digest, server: None };
     assert_eq!(tried(&places, &which).unwrap().rules.len(), 1);
 }
+
+#[test]
+fn a_rule_that_asks_waits_where_another_files_default_denies() {
+    let home = tempfile::tempdir().unwrap();
+    let places = Places::under(home.path()).unwrap();
+    for folder in [places.config_dir(), &places.system_dir()] {
+        fs::create_dir_all(folder).unwrap();
+    }
+    let usual = PolicyPlace::own(&places);
+    let loosens = || {
+        let stands = Layers::of(&places, None, &usual).load(Keeps::Copies);
+        stands.pending.iter().flat_map(|one| one.loosens.clone()).collect::<Vec<_>>()
+    };
+    fs::write(places.policy_file(), "version = 1\n").unwrap();
+    assert!(loosens().is_empty());
+    let asks = "version = 1\n[[rule]]\nid = 'k'\ndecision = 'ask'\n";
+    fs::write(places.policy_file(), asks).unwrap();
+    fs::write(places.system_policy_file(), "version = 1\n[defaults]\nmutates = 'deny'\n").unwrap();
+    assert_eq!(loosens(), ["asks where a default denies: k"]);
+    fs::write(places.system_policy_file(), "version = 1\n").unwrap();
+    assert!(loosens().is_empty(), "then it only tightens");
+    fs::write(places.system_policy_file(), "version = 1\n[defaults]\nmutates = 'deny'\n").unwrap();
+    assert!(loosens().is_empty(), "it was there before");
+}

@@ -6,7 +6,7 @@ use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use mcp_approve::policy::lint::lint;
 use mcp_approve::policy::parse::{built_in, parse};
-use mcp_approve::policy::rule::{Layer, Policy, TeamMay};
+use mcp_approve::policy::rule::{Decision, Given, Layer, Policy, Rule, TeamMay};
 use mcp_approve::policy::terms::ApprovalTerms;
 use mcp_approve::policy::under::Roots;
 use mcp_approve::signing::grade::{Danger, Needs, Required};
@@ -167,7 +167,7 @@ fn a_changed_file_asks_for_signatures_until_less_is_accepted() {
         ("", "", Never, vec![]),
     ] {
         let (accepted, now) = (signed(accepted), signed(now));
-        assert_eq!(loosened(&accepted, &now), loosens);
+        assert_eq!(loosened(&accepted, &now, Given::default()), loosens);
         let state = FileState::Changed { now: now.into(), accepted: accepted.into(), diff: String::new() };
         assert_eq!(pool(&[file(Layer::User, state)], &Roots::default()).signed, pooled, "{loosens:?}");
     }
@@ -240,7 +240,7 @@ fn any_file_requires_a_sign_of_life_and_none_below_takes_that_back() {
     }
     // Taken out of a file, it counts until that was accepted.
     let (accepted, now) = (desk("true"), desk(""));
-    assert_eq!(loosened(&accepted, &now), ["drops [desk] required"]);
+    assert_eq!(loosened(&accepted, &now, Given::default()), ["drops [desk] required"]);
     let state = FileState::Changed { now: now.into(), accepted: accepted.into(), diff: String::new() };
     assert_eq!(pool(&[file(Layer::User, state)], &Roots::default()).life, Required);
     // A machine's file that was never usable may have required it.
@@ -269,13 +269,27 @@ fn where_the_machine_lets_a_team_only_tighten_no_rule_of_a_team_allows() {
         let pooled = pool(&[of(Layer::System, may(machine)), of(Layer::User, own)], &Roots::default());
         assert_eq!(pooled.rules.iter().map(|rule| &*rule.id).collect::<Vec<_>>(), counts, "{machine} {user}");
         assert_eq!(pooled.disabled.len(), 3 - counts.len(), "it is listed as switched off");
+        let remarks: Vec<String> = pooled.disabled.iter().filter_map(Rule::remark).collect();
+        let why = "its file says from mara@example.com, suspended: [desk] team_may lets a team only tighten";
+        assert!(remarks.iter().all(|one| one == why), "{remarks:?}");
     }
-    assert_eq!(loosened(&may("tighten"), &may("loosen")), ["lowers [desk] team_may from tighten to loosen"]);
+    // One that asks lifts no default that denies.
+    let asks = rule("asks", "ask", "tool = 'a'\nteam = 'mara@example.com'");
+    for (may, decision) in [("loosen", Decision::Ask), ("tighten", Decision::Deny)] {
+        let machine = policy(&format!("[defaults]\nmutates = 'deny'\n[desk]\nteam_may = '{may}'\n"));
+        let pooled = pool(&[of(Layer::System, machine), of(Layer::User, policy(&asks))], &Roots::default());
+        assert_eq!(rule_on(&pooled, "s.a", "MUTATES UPDATE").decision, decision, "{may}");
+        assert_eq!(rule_on(&pooled, "s.a", "PURE READ").decision, Decision::Ask, "{may}");
+    }
+    assert_eq!(
+        loosened(&may("tighten"), &may("loosen"), Given::default()),
+        ["lowers [desk] team_may from tighten to loosen"]
+    );
     let state = FileState::Changed { now: may("loosen").into(), accepted: may("tighten").into(), diff: String::new() };
     assert_eq!(pool(&[file(Layer::User, state)], &Roots::default()).given.team_may(), TeamMay::Tighten);
     let state = FileState::Broken { banner: "broken".into(), before: Vec::new() };
     assert_eq!(pool(&[file(Layer::System, state)], &Roots::default()).given.team_may(), TeamMay::Tighten);
     // To call a team's rule one's own is a change to be accepted.
     let (theirs, own) = (rule("r", "allow", "tool = 'b'\nteam = 'mara'"), rule("r", "allow", "tool = 'b'"));
-    assert_eq!(loosened(&policy(&theirs), &policy(&own)), ["allows: r"]);
+    assert_eq!(loosened(&policy(&theirs), &policy(&own), Given::default()), ["allows: r"]);
 }

@@ -6,7 +6,7 @@ use mcp_approve::behavior::taxonomy::Confidence;
 use mcp_approve::policy::decide::{Question, Ruling, decide};
 use mcp_approve::policy::layers::loosened;
 use mcp_approve::policy::parse::built_in;
-use mcp_approve::policy::rule::{Decision, Likely, Policy};
+use mcp_approve::policy::rule::{Decision, Given, Likely, Policy};
 use serde_json::json;
 
 use super::{NOW, behavior, policy};
@@ -91,8 +91,14 @@ fn an_allow_for_what_a_call_is_covers_only_what_is_proven_and_one_that_names_the
 #[test]
 fn a_laxer_default_for_likely_waits_to_be_accepted() {
     let text = |likely: &str| policy(&format!("[defaults]\nlikely = \"{likely}\"\n"));
-    assert_eq!(loosened(&text("ask"), &text("allow")), ["lowers the default for likely from ask to allow"]);
-    assert_eq!(loosened(&text("ask"), &text("ask-once")), ["lowers the default for likely from ask to ask-once"]);
-    assert_eq!(loosened(&text("ask-once"), &policy("")), [""; 0], "as the built-in default");
+    assert_eq!(
+        loosened(&text("ask"), &text("allow"), Given::default()),
+        ["lowers the default for likely from ask to allow"]
+    );
+    assert_eq!(
+        loosened(&text("ask"), &text("ask-once"), Given::default()),
+        ["lowers the default for likely from ask to ask-once"]
+    );
+    assert_eq!(loosened(&text("ask-once"), &policy(""), Given::default()), [""; 0], "as the built-in default");
     assert_eq!(policy("").defaults.likely, Likely::AskOnce);
 }

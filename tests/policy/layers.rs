@@ -3,7 +3,7 @@
 use mcp_approve::policy::decide::Ruling;
 use mcp_approve::policy::layers::{Contribution, FileState, loosened, nothing, pool};
 use mcp_approve::policy::parse::built_in;
-use mcp_approve::policy::rule::{Decision, Layer, Policy};
+use mcp_approve::policy::rule::{Decision, Given, Layer, Policy};
 use mcp_approve::policy::under::Roots;
 use proptest::prelude::*;
 
@@ -54,7 +54,7 @@ fn what_a_change_loosens_is_told_and_waits() {
     );
     let now = policy(&(rule("a", "allow", "*") + &rule("k", "deny", "z") + &rule("new", "deny", "w")));
     assert_eq!(
-        loosened(&was, &now),
+        loosened(&was, &now, Given::default()),
         [
             "allows: a",
             "drops the deny rule d",
@@ -74,7 +74,10 @@ fn what_a_change_loosens_is_told_and_waits() {
     // Words around the rules change nothing.
     let noted =
         policy(&(rule("a", "allow", "x").replace("tool", "note = \"n\"\ntool") + "# why\n" + &rule("d", "deny", "y")));
-    assert_eq!(loosened(&noted, &policy(&(rule("d", "deny", "y") + &rule("a", "allow", "x")))), [""; 0]);
+    assert_eq!(
+        loosened(&noted, &policy(&(rule("d", "deny", "y") + &rule("a", "allow", "x"))), Given::default()),
+        [""; 0]
+    );
 }
 
 /// Each default that allows more, and an allow whose server is another, is told.
@@ -89,13 +92,13 @@ fn every_part_that_a_change_loosens_is_told() {
             "new" => ("deny", "ask-once"),
             _ => ("deny", "ask"),
         };
-        let told = loosened(&with(strict), &with(loose));
+        let told = loosened(&with(strict), &with(loose), Given::default());
         assert!(told.iter().any(|line| line.starts_with(&format!("lowers the default for {name} from"))), "{told:?}");
-        assert_eq!(loosened(&with(loose), &with(strict)), [""; 0], "{name}");
-        assert_eq!(loosened(&with(loose), &with(loose)), [""; 0], "{name}");
+        assert_eq!(loosened(&with(loose), &with(strict), Given::default()), [""; 0], "{name}");
+        assert_eq!(loosened(&with(loose), &with(loose), Given::default()), [""; 0], "{name}");
     }
     let of = |server: &str| policy(&(rule("a", "allow", "x") + &format!("server = \"{server}\"\n")));
-    assert_eq!(loosened(&of("s"), &of("*")), ["allows: a"]);
+    assert_eq!(loosened(&of("s"), &of("*"), Given::default()), ["allows: a"]);
 }
 
 /// The digest of several texts is in every record: none of them can change without it.
@@ -133,6 +136,41 @@ fn the_digest_of_pooled_layers_is_of_every_text() {
         "one text alone is itself"
     );
     assert_eq!(pool(&[], &Roots::default()).digest, built_in().digest);
+}
+
+#[test]
+fn a_rule_that_asks_takes_no_place_of_a_default_that_denies_until_it_is_accepted() {
+    let machine = whole(Layer::System, "[defaults]\nmutates = \"deny\"\n");
+    let asks = |tool: &str| policy(&rule("k", "ask", tool));
+    let changed = |accepted: Policy, now: Policy| {
+        let state = FileState::Changed { now: now.into(), accepted: accepted.into(), diff: String::new() };
+        pool(&[machine.clone(), Contribution { layer: Layer::User, file: "/p".into(), state }], &Roots::default())
+    };
+    let nothing = || nothing(&Roots::default());
+    let on = |policy: &Policy, tool: &str, words: &str| rule_on(policy, &format!("s.{tool}"), words);
+    let waits = changed(nothing(), asks("x"));
+    let denied = on(&waits, "x", "MUTATES UPDATE");
+    assert_eq!(denied.decision, Decision::Deny);
+    assert_eq!(denied.reason, "Changes something, and the default denies it; rule k may not change that here");
+    assert_eq!(waits.pending[0].loosens, ["asks where a default denies: k"]);
+    assert_eq!(on(&waits, "x", "PURE READ").decision, Decision::Ask, "it tightens at once");
+    let whole = pool(&[machine.clone(), whole(Layer::User, &rule("k", "ask", "x"))], &Roots::default());
+    assert_eq!(on(&whole, "x", "MUTATES UPDATE").decision, Decision::Ask, "accepted, it is an answer");
+    // One that reaches more has what was accepted of it.
+    let more = changed(asks("x"), asks("*"));
+    let decided = ["x", "y"].map(|tool| on(&more, tool, "MUTATES UPDATE").decision.word());
+    assert_eq!(decided, ["ask", "deny"]);
+    assert_eq!(more.pending[0].loosens, ["asks where a default denies: k", "changes the ask rule k"]);
+    // Where none denies, a rule that asks only tightens.
+    assert_eq!(loosened(&nothing(), &asks("x"), Given::default()), [""; 0]);
+    // One that comes with the default that it is an answer to loosens nothing.
+    let both = policy(&format!("[defaults]\nmutates = \"deny\"\n{}", rule("k", "ask", "x")));
+    assert_eq!(loosened(&nothing(), &both, Given::default()), [""; 0]);
+    let broken = FileState::Broken { banner: "p:3".into(), before: vec![asks("x")] };
+    let broken = Contribution { layer: Layer::User, file: "/p".into(), state: broken };
+    let broken = pool(&[machine.clone(), broken], &Roots::default());
+    assert_eq!(on(&broken, "x", "MUTATES UPDATE").decision, Decision::Deny);
+    assert_eq!(on(&broken, "x", "PURE READ").decision, Decision::Ask);
 }
 
 #[test]
@@ -190,8 +228,7 @@ proptest! {
         let now = policy(&(now.concat() + &defaults.1));
         let stands = rule_with(&changed(was.clone(), now.clone()), &call, &words, &arguments);
         let (before, after) = (rule_with(&was, &call, &words, &arguments), rule_with(&now, &call, &words, &arguments));
-        // An explicit rule is an answer where a default denied.
-        if before.rule.is_some() && before.decision > Decision::Allow {
+        if before.decision > Decision::Allow {
             prop_assert!(stands.decision >= before.decision, "{before:?} {stands:?}");
         }
         if stands.decision == Decision::Allow {
@@ -210,9 +247,7 @@ proptest! {
         let state = FileState::Changed { now, accepted: Box::new(nothing(&Roots::default())), diff: String::new() };
         let both = [whole(Layer::User, &user), Contribution { layer: Layer::Project, file: "/q".into(), state }];
         let ruling = rule_with(&pool(&both, &Roots::default()), &call, &words, &arguments);
-        if rule_with(&alone, &call, &words, &arguments).decision > Decision::Allow {
-            prop_assert!(ruling.decision > Decision::Allow);
-        }
+        prop_assert!(ruling.decision >= rule_with(&alone, &call, &words, &arguments).decision);
     }
 }
 
@@ -222,8 +257,8 @@ fn a_file_of_many_rules_is_compared_in_no_time() {
         (0..5_000).map(|n| rule(&format!("r{n}"), if n % 2 == 0 { "allow" } else { "deny" }, "x")).collect();
     let (was, now) = (policy(&many), policy(&many.replace("\"x\"", "\"y\"")));
     let start = std::time::Instant::now();
-    assert_eq!(loosened(&was, &was), [""; 0]);
-    assert_eq!(loosened(&was, &now).len(), 5_000);
+    assert_eq!(loosened(&was, &was, Given::default()), [""; 0]);
+    assert_eq!(loosened(&was, &now, Given::default()).len(), 5_000);
     assert_eq!(changed(was, now).rules.len(), 5_000, "the denies of both");
     // What compares each rule with each takes minutes.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
