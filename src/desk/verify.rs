@@ -95,8 +95,8 @@ pub struct Expected {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {
     pub last: i64,
-    /// When the oldest month that is here begins, in milliseconds since 1970, UTC; `None` where no month is.
-    pub before: Option<i64>,
+    /// When the oldest month that is here begins, in milliseconds since 1970, UTC.
+    pub before: i64,
     pub signer: String,
     pub time: i64,
 }
@@ -449,8 +449,10 @@ impl<'w> Checking<'w> {
         }
         // The first witness of it: it is the nearest to when they were sent.
         let first = self.seen.iter().filter(|(seq, ..)| *seq >= last).min_by_key(|(.., time)| *time);
-        if let Some((_, signer, time)) = first.filter(|(.., time)| covers(*time, self.oldest)) {
-            self.of.dropped = Some(Dropped { last, before: self.oldest, signer: signer.clone(), time: *time });
+        if let Some(before) = self.oldest
+            && let Some((_, signer, time)) = first.filter(|(.., time)| covers(*time, Some(before)))
+        {
+            self.of.dropped = Some(Dropped { last, before, signer: signer.clone(), time: *time });
             self.expected.retain(|seq, _| *seq > last);
         }
     }

@@ -182,8 +182,13 @@ fn last(seen: Vec<Expected>) -> Option<Witnessed> {
 
 /// The desk's own name.
 fn id(desk: &Central) -> Result<String, StoreError> {
-    let rows = desk.query("SELECT desk::text FROM mcp_approve.version ORDER BY number DESC LIMIT 1", &[])?;
-    Ok(rows.first().map_or_else(String::new, |row| row.get(0)))
+    // By its JSON: a desk that was made by an earlier version has no such column.
+    const NAME: &str = "SELECT to_jsonb(version)->>'desk' FROM mcp_approve.version ORDER BY number DESC LIMIT 1";
+    let rows = desk.query(NAME, &[])?;
+    rows.first().and_then(|row| row.get(0)).ok_or_else(|| StoreError::Desk {
+        why: "the desk was made by an earlier version, and has no name yet that signatures could be for".to_owned(),
+        hint: "have the owner of the database run `mcp-approve desk init --url postgres://OWNER@HOST/DATABASE` again: what is there stays",
+    })
 }
 
 /// Checks a text: it is of this desk, and signed by a key that may.

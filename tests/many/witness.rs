@@ -239,6 +239,16 @@ fn g5_a_witness_is_of_one_desk_and_kept_by_who_signed_it() {
 }
 
 #[test]
+fn a_desk_of_an_earlier_version_says_what_its_owner_has_to_run() {
+    let Some(postgres) = desk() else { return };
+    let own = Own::new(&postgres);
+    sent(&postgres, "ada", 1..=3);
+    postgres.rows("postgres", "ALTER TABLE mcp_approve.version DROP COLUMN desk");
+    let said = own.signs(NOON).unwrap_err();
+    assert!(said.contains("by an earlier version") && said.contains("`mcp-approve desk init --url "), "{said}");
+}
+
+#[test]
 fn a_console_signs_the_days_witness_where_the_key_asks_nobody() {
     let Some(postgres) = desk() else { return };
     let own = Own::new(&postgres);

@@ -21,6 +21,9 @@ use crate::wire::counted;
 /// How many names a line has.
 const NAMED: usize = 5;
 
+/// Why a part is not seen by a machine's role.
+const UNSEEN: &str = "only operators and auditors see it";
+
 /// What is found of a desk that answers.
 struct Found {
     overview: Overview,
@@ -45,7 +48,7 @@ pub(super) fn status(
         Ok::<_, Error>(Found { witness: last_witness(&overview, here), overview, stops })
     });
     if as_json {
-        json_object(object(url, &found), out)?;
+        json_object(object(url, &found, here), out)?;
     } else {
         lines(url, &found, here, out)?;
     }
@@ -73,7 +76,7 @@ pub(super) fn nothing(places: &Places, as_json: bool, out: &mut dyn Write) -> Ex
 }
 
 fn last_witness(overview: &Overview, Here { places, .. }: Here<'_>) -> Result<(String, i64), &'static str> {
-    let notes = overview.witnesses.as_deref().ok_or("only operators and auditors see it")?;
+    let notes = overview.witnesses.as_deref().ok_or(UNSEEN)?;
     let lists = signers::load(places).ok().flatten().ok_or("there is no list of signers here to check it by")?;
     let mut good = notes.iter().filter_map(|note| Witness::check(note, &lists.signers).ok());
     let signed = good.next().ok_or(if notes.is_empty() { "there is none" } else { "none that counts here" })?;
@@ -122,12 +125,14 @@ fn lines(url: &str, found: &Result<Found, Error>, here: Here<'_>, out: &mut dyn 
                 label = "";
             }
         }
-        Err(error) => line("stops", &format!("cannot be checked here: {error}"))?,
+        Err(error) => line("stops", &unchecked(error))?,
     }
-    let mut label = "next";
-    for next in next(found, here) {
-        line(label, &next)?;
-        label = "";
+    let next = next(found, here);
+    if next.is_empty() {
+        line("next", "nothing: operators see the calls of this machine")?;
+    }
+    for (at, (command, why)) in next.iter().enumerate() {
+        line(if at == 0 { "next" } else { "" }, &format!("{command}{why}"))?;
     }
     Ok(())
 }
@@ -150,12 +155,16 @@ fn names(members: &[&Member]) -> String {
     }
 }
 
-/// What to run next, the most pressing first.
-fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>) -> Vec<String> {
+fn unchecked(error: &Error) -> String {
+    format!("cannot be checked here: {error}")
+}
+
+/// What to run next, the most pressing first, and why.
+fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>) -> Vec<(String, &'static str)> {
     let is = |group| overview.is(group);
     let own = |member: &Member| member.name == overview.role.name;
     let mut next = Vec::new();
-    let mut run = |words: &str, why: &str| next.push(format!("{}{why}", places.command(words)));
+    let mut run = |words: &str, why| next.push((places.command(words), why));
     if overview.role.groups.is_empty() || !overview.role.beyond.is_empty() {
         run("doctor", ": it says which role to log in with");
     }
@@ -174,13 +183,11 @@ fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>)
     if is(Group::Auditor) {
         run("log verify --desk", "");
     }
-    if next.is_empty() {
-        next.push("nothing: operators see the calls of this machine".to_owned());
-    }
     next
 }
 
-fn object(url: &str, found: &Result<Found, Error>) -> Value {
+/// The same for scripts. A part that is null has its reason in `why`.
+fn object(url: &str, found: &Result<Found, Error>, here: Here<'_>) -> Value {
     let found = match found {
         Ok(found) => found,
         Err(error) => {
@@ -191,6 +198,11 @@ fn object(url: &str, found: &Result<Found, Error>) -> Value {
     let members = |group| -> Vec<Value> {
         overview.of(group).map(|member| json!({ "name": member.name, "here": member.is_here })).collect()
     };
+    let why = json!({
+        "waiting": overview.waiting.is_none().then_some(UNSEEN),
+        "witness": witness.as_ref().err(),
+        "stops": stops.as_ref().err().map(unchecked),
+    });
     json!({
         "url": url,
         "answers": true,
@@ -204,5 +216,7 @@ fn object(url: &str, found: &Result<Found, Error>) -> Value {
         "waiting": overview.waiting,
         "witness": witness.as_ref().ok().map(|(signer, time)| json!({ "signer": signer, "time": time })),
         "stops": stops.as_ref().ok().map(stop::Standings::in_force),
+        "why": why,
+        "next": next(found, here).into_iter().map(|(command, _)| command).collect::<Vec<_>>(),
     })
 }

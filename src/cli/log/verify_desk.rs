@@ -121,11 +121,11 @@ fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out, "{machine}: the chain holds, {records}.")?;
     }
     if let Some(Dropped { last, before, signer, time }) = &of.dropped {
-        let before = before.map_or_else(String::new, |before| format!(" of before {}", day(before)));
         writeln!(
             out,
-            "{machine}: records 1 to {}{before} were dropped from the desk; the witness of {} by {} covers them.",
+            "{machine}: records 1 to {} of before {} were dropped from the desk; the witness of {} by {} covers them.",
             grouped(u64::try_from(*last).unwrap_or(0)),
+            day(*before),
             day(*time),
             visible(signer)
         )?;
@@ -157,7 +157,7 @@ fn machine_json(of: &OfMachine) -> Value {
         "holds": of.wrong.is_empty(),
         "records": of.records,
         "dropped": of.dropped.as_ref().map(|Dropped { last, before, signer, time }| {
-            json!({ "last": last, "before": before.map(day), "witness": { "signer": signer, "time": day(*time) } })
+            json!({ "last": last, "before": day(*before), "witness": { "signer": signer, "time": day(*time) } })
         }),
         "unsent": of.unsent.as_ref().map(|Unsent { last, by, operator }| json!({ "last": last, "by": by, "operator": operator })),
         "last": { "seq": of.last.0, "link": of.last.1 },
