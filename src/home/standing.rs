@@ -107,12 +107,25 @@ pub fn missing(there: &[TeamOffer], kept: &[TeamOffer]) -> Option<String> {
     (!names.is_empty()).then(|| format!("the desk no longer has the latest set of {}", names.join(", ")))
 }
 
+/// The latest set of each author, of those that were kept and others that count: one that was kept counted once, and stays the latest
+/// whether its signature counts now or not. Else an older one would count again once a key is gone, or comes back.
+pub fn latest(kept: Vec<TeamText>, counting: Vec<TeamText>) -> Vec<TeamText> {
+    let mut latest: BTreeMap<String, (i64, TeamText)> = BTreeMap::new();
+    for set in kept.into_iter().chain(counting) {
+        let Some(TeamSet { signer, time, .. }) = TeamSet::unchecked(&set.signed) else { continue };
+        if latest.get(&signer).is_none_or(|(known, _)| *known < time) {
+            latest.insert(signer, (time, set));
+        }
+    }
+    latest.into_values().map(|(_, set)| set).collect()
+}
+
 /// The sets that `desk run` has brought, and that may be taken over here.
 pub fn brought(places: &Places, now: i64) -> Result<Vec<TeamOffer>, String> {
     teams(places, team_texts(places)?, now)
 }
 
-/// The sets that `desk run` has brought, not checked.
+/// The sets that `desk run` has brought, the latest of each author, not checked.
 pub fn team_texts(places: &Places) -> Result<Vec<TeamText>, String> {
     let path = team_file(places);
     let unreadable = |cause: String| format!("{} cannot be read: {cause}", path.display());

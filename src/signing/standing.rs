@@ -124,6 +124,11 @@ impl TeamSet {
     pub fn new(team: Digest, (signer, time): (String, i64)) -> Self {
         Self { signer, team, time, version: VERSION }
     }
+
+    /// What a statement says, whether its signature counts or not; `None` where it is no set's.
+    pub fn unchecked(evidence: &Evidence) -> Option<Self> {
+        canonical(&evidence.statement, VERSION).ok()
+    }
 }
 
 /// What is signed of one of these.

@@ -119,14 +119,14 @@ impl Standing {
             return Ok(());
         }
         let sets = self.latest_sets(engine, lists, &rows.2).await?;
-        // An older set takes no newer one's place: whoever owns the desk can hide a set, and bring none back.
-        let before = standing::team_texts(&self.places).unwrap_or_default();
-        let there = standing::teams(&self.places, sets.clone(), now());
-        let kept = standing::teams(&self.places, [sets, before].concat(), now()).and_then(|sets| {
-            let older = there.map(|there| standing::missing(&there, &sets))?;
+        // An older set takes no newer one's place: whoever owns the desk can hide a set, and bring none back. What was kept and cannot be read
+        // is left as it is.
+        let kept = standing::team_texts(&self.places).and_then(|before| {
+            let there = standing::teams(&self.places, sets.clone(), now())?;
+            let latest = standing::latest(before, sets);
+            let older = standing::missing(&there, &standing::teams(&self.places, latest.clone(), now())?);
             say(&mut self.hidden, older, "a team's set that came before is kept");
-            let sets: Vec<TeamText> = sets.into_iter().map(|offer| offer.set).collect();
-            let text = serde_json::to_string(&sets).map_err(|error| error.to_string())?;
+            let text = serde_json::to_string(&latest).map_err(|error| error.to_string())?;
             replace(&standing::team_file(&self.places), &text).map_err(|error| error.to_string())
         });
         match kept {
