@@ -14,6 +14,7 @@ use crate::audit::rfc3339;
 use crate::cli::desk::{self, DeskUrl};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, json_object, visible};
+use crate::cli::prose::broken;
 use crate::console::outside::Process;
 use crate::console::run::{self, End, RunError, open};
 use crate::desk::engine::Target;
@@ -101,6 +102,28 @@ pub(super) fn ask(question: &str, out: &mut dyn Write) -> Result<Option<String>,
 pub(super) enum Next {
     GoOn,
     Leave,
+}
+
+/// Prints a list that is to be answered a screen at a time, so that its end is not asked about unseen.
+pub(super) fn page_out(list: &str, out: &mut dyn Write) -> Result<Next, Error> {
+    let (columns, rows) =
+        crossterm::terminal::size().map_or((80, 24), |(columns, rows)| (columns.max(40), rows.max(8)));
+    let (columns, rows) = (usize::from(columns), usize::from(rows));
+    let tall = |line: &str| broken(line, columns).lines().map(|row| 1 + row.chars().count() / (columns + 1)).sum();
+    // The last row is the question's.
+    let mut left = rows - 1;
+    for line in list.split_inclusive('\n') {
+        let tall: usize = tall(line);
+        if tall > left {
+            if ask("    Enter: more   q: leave it >", out)?.is_none_or(|answer| answer == "q") {
+                return Ok(Next::Leave);
+            }
+            left = rows - 1;
+        }
+        write!(out, "{line}")?;
+        left = left.saturating_sub(tall);
+    }
+    Ok(Next::GoOn)
 }
 
 pub(super) fn show_page(page: Page, here: Here<'_>, out: &mut dyn Write) -> Result<Next, Error> {

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use crate::audit::{StoreError, search::Meaningless};
 use crate::home::agreed::{AgreedError, RecordError};
 use crate::home::places::{PlaceError, under};
-use crate::home::{change::ChangeError, config::ConfigError, policy_file::Broken};
+use crate::home::{change::ChangeError, config::ConfigError, offered::OfferError, policy_file::Broken};
 use crate::interpose::child::SpawnError;
 use crate::operator::settle::SettleError;
 use crate::pins::PinsError;
@@ -160,4 +160,4 @@ macro_rules! hinted {
     };
 }
 
-hinted! { PlaceError, Broken, ChangeError, PinsError, AgreedError, StoreError }
+hinted! { PlaceError, Broken, ChangeError, PinsError, AgreedError, OfferError, StoreError }

@@ -114,6 +114,11 @@ impl Model {
                 rows.push(danger(" ▲ ").and_foreign(Tone::Danger, what).danger(then));
             }
         }
+        let teams = self.tools.pins.iter().filter(|_| self.screen == Screen::Tools).flat_map(|book| &book.teams);
+        if let Some(names) = names(Tone::Strong, &teams.map(String::as_str).collect::<Vec<_>>()) {
+            let command = self.hint("mcp-approve tools review --team");
+            rows.push(ours(" What ").joined(names).ours(" shared with the team waits for you: ").key(command));
+        }
         if let Some(wrong) = &self.witness.wrong {
             rows.push(warn(" ▲ ").and_foreign(Tone::Warn, wrong));
         }

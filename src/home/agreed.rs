@@ -11,10 +11,13 @@ use crate::audit::record::{Entry, Kind};
 use crate::audit::recording::{Recording, RecordingError};
 use crate::behavior::agreed::{Agreement, Backing, day_of};
 use crate::home::config::ConfigError;
+use crate::home::layers::{Keeps, Layers};
 use crate::home::places::Places;
+use crate::home::policy_file::PolicyPlace;
 use crate::home::{config, signers, user};
 use crate::pins::agreed::{Kept, Proofs, Standing};
 use crate::pins::{PinStore, PinsError};
+use crate::policy::rule::TeamMay;
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof, SignedChange};
 use crate::signing::grade::{Danger, Needs};
 use crate::signing::statement::Evidence;
@@ -54,6 +57,9 @@ impl Known {
         match self.standing {
             Standing::Proven(_) => None,
             Standing::Unsigned => Some("does not count: the policy asks for signatures, and none on it counts"),
+            Standing::OfTeam => {
+                Some("suspended: it is from a team's set, and [desk] team_may lets a team only tighten")
+            }
             Standing::Lapsed => Some("lapsed: it was not used for 90 days"),
             Standing::TakenBack => Some("does not count: the log says that it was taken back"),
             Standing::Unproven => Some("does not count: the log has no record of it"),
@@ -104,10 +110,10 @@ pub fn all(store: &PinStore, places: &Places, now: i64) -> Result<Vec<Known>, Ag
     Ok(kept.into_iter().zip(standings).map(known).collect())
 }
 
-/// What counts of that which was taken over from this person's sets of a team.
+/// What counts of that which was taken over from this person's sets of a team, or would if the policy let teams loosen.
 pub fn of_team(store: &PinStore, places: &Places, author: &str, now: i64) -> Result<Vec<Known>, AgreedError> {
     let mut known = all(store, places, now)?;
-    known.retain(|one| one.trouble().is_none());
+    known.retain(|one| one.trouble().is_none() || one.standing == Standing::OfTeam);
     let log = config::audit_db(places).map_err(RecordError::from)?;
     let kept: Vec<Kept> = known.iter().map(|one| one.kept.clone()).collect();
     let latest = Proofs::open_as_is(&log).latest(&kept);
@@ -115,20 +121,28 @@ pub fn of_team(store: &PinStore, places: &Places, author: &str, now: i64) -> Res
     Ok(known.into_iter().zip(latest).filter(|(_, latest)| is_its(latest)).map(|(one, _)| one).collect())
 }
 
-/// Whether each counts now, by its record and, where the policy asks for signatures, by who signed it.
+/// Whether each counts now, by its record and by the policy as it is now: who signed it, where that asks for signatures, and whether it is
+/// from a team.
 pub fn standings(proofs: &Proofs, kept: &[Kept], places: &Places, now: i64) -> Vec<Standing> {
     let lists = LazyCell::new(|| signers::load(places).ok().flatten());
+    let team_may = LazyCell::new(|| team_may(places));
+    let needs = signers::word_needs(places, Danger::Plain);
     let is_good = |one: &Kept, latest: &Latest| {
         let check = |signed: Evidence| SignedChange::check(signed, &lists.as_ref()?.signers).ok();
         let signed = latest.signed.clone().and_then(check);
         signed.is_some_and(|signed| signed.covers(&change(vec![one.digest()])).is_ok())
     };
-    let needs = signers::word_needs(places, Danger::Plain);
-    let counted = |standing| match standing {
-        Standing::Proven(Backing::Recorded) if needs == Needs::Signature => Standing::Unsigned,
-        other => other,
-    };
-    proofs.standings(kept, day_of(now), is_good).into_iter().map(counted).collect()
+    proofs.standings(kept, day_of(now), |one, latest| match needs {
+        _ if latest.team.is_some() && *team_may == TeamMay::Tighten => Standing::OfTeam,
+        _ if is_good(one, latest) => Standing::Proven(Backing::Signed),
+        Needs::Signature => Standing::Unsigned,
+        Needs::Nothing => Standing::Proven(Backing::Recorded),
+    })
+}
+
+/// What the machine's policy and the operator's own let teams do.
+pub fn team_may(places: &Places) -> TeamMay {
+    Layers::of(places, None, &PolicyPlace::own(places)).load(Keeps::Nothing).given.team_may()
 }
 
 /// What a signature over agreements covers.

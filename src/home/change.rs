@@ -30,9 +30,8 @@ pub enum ChangeError {
     Policy(#[from] Broken),
     #[error("this change of {} is not possible: {error}", path.display())]
     Edit { path: PathBuf, error: EditError },
-    /// The first of the problems that the policy would have.
-    #[error("line {}: {}", .0.line, .0.what)]
-    Breaks(Problem),
+    #[error("{} could not be read then: {}", path.display(), listed(problems))]
+    Breaks { path: PathBuf, problems: Vec<Problem> },
     #[error("another process is changing the rules right now")]
     Locked,
     #[error("{} was changed while this command ran", .0.display())]
@@ -56,7 +55,7 @@ impl ChangeError {
         match self {
             Self::Place(error) => error.hint(),
             Self::Policy(broken) => broken.hint(),
-            Self::Breaks(problem) => problem.hint.clone(),
+            Self::Breaks { problems, .. } => problems.first().map(|first| first.hint.clone()).unwrap_or_default(),
             Self::ChangedSince { noted, .. } => {
                 format!("take it back by hand; the text before is in {} (key `before`)", noted.display())
             }
@@ -74,6 +73,10 @@ impl ChangeError {
             Self::NotRecorded(error) => error.hint(),
         }
     }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems.iter().map(|one| format!("line {}: {}", one.line, one.what)).collect::<Vec<_>>().join("; ")
 }
 
 /// A policy file that may be changed, and the places where its changes are noted.
@@ -150,10 +153,7 @@ impl<'p> RuleFile<'p> {
                 draft.write(what, now)?;
                 Ok(Written { before: draft.before, after: draft.after })
             }
-            Drafted::Broken { problems, .. } => Err(match problems.into_iter().next() {
-                Some(first) => ChangeError::Breaks(first),
-                None => ChangeError::Meanwhile(self.place.path().into()),
-            }),
+            Drafted::Broken { problems, .. } => Err(ChangeError::Breaks { path: self.place.path().into(), problems }),
         }
     }
 

@@ -5,6 +5,7 @@ pub mod change;
 pub mod config;
 pub mod layers;
 pub mod name;
+pub mod offered;
 pub mod pages;
 pub mod places;
 pub mod policy_file;

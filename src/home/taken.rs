@@ -18,9 +18,8 @@ use crate::home::set::Set;
 use crate::home::user;
 use crate::policy::edit::{self, EditError};
 use crate::policy::parse::BUILT_IN;
-use crate::policy::reading::Problem;
 use crate::policy::role::Role;
-use crate::policy::rule::{Defaults, NewDefault, TeamMay};
+use crate::policy::rule::TeamMay;
 use crate::policy::{Decision, Glob, Policy, Rule};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +68,6 @@ impl Step {
         }
     }
 
-    /// Whether it is a rule that lets calls pass unasked.
-    pub fn allows(&self) -> bool {
-        self.rule.as_ref().is_some_and(|rule| rule.decision == Decision::Allow)
-    }
-
     pub fn diff(&self) -> String {
         diff(self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default())
     }
@@ -109,9 +103,6 @@ impl Steps {
 pub fn steps(set: &Set, author: Option<&str>, in_force: &Policy, file: RuleFile<'_>) -> Result<Steps, ChangeError> {
     let mut found = Steps::default();
     let only_tightens = author.is_some() && in_force.given.team_may() == TeamMay::Tighten;
-    let Defaults { pure, new, mutates, hazard, .. } = in_force.defaults;
-    // Where a default denies, a rule that asks lets a call be approved.
-    let denies = [pure, mutates, hazard].contains(&Decision::Deny) || new == NewDefault::Deny;
     let text = file.text()?.unwrap_or_else(|| BUILT_IN.to_owned());
     let policy = policy_file::load(file.place)?;
     let written = || policy.all_rules().chain(&policy.disabled);
@@ -122,7 +113,7 @@ pub fn steps(set: &Set, author: Option<&str>, in_force: &Policy, file: RuleFile<
             found.already += 1;
         } else if known.is_some_and(|known| known.team.as_deref() != author) {
             found.others.push(format!("rule {}", rule.id));
-        } else if only_tightens && (rule.decision == Decision::Allow || denies && rule.decision == Decision::Ask) {
+        } else if only_tightens && rule.decision == Decision::Allow {
             found.forbidden.push(format!("rule {}", rule.id));
         } else {
             let before = known.and_then(|known| edit::rule(&text, &known.id).ok());
@@ -186,7 +177,7 @@ fn config_text(places: &Places) -> Result<String, ChangeError> {
 /// What `config.toml` has wrong, or would have then.
 pub fn grants(places: &Places, steps: &[&Step]) -> Result<Vec<(String, String)>, ChangeError> {
     let (before, after) = with_roles(places, steps)?;
-    let read = |text: &str| roles_of(text, places).map_err(first);
+    let read = |text: &str| read_roles(text, places);
     let (before, after) = (read(&before)?, read(&after)?);
     let globs = |globs: &[Glob]| globs.iter().map(Glob::text).collect::<Vec<_>>().join(", ");
     let words = |role: &Role| {
@@ -199,19 +190,16 @@ pub fn grants(places: &Places, steps: &[&Step]) -> Result<Vec<(String, String)>,
     Ok(changed.map(|role| (role.name.clone(), words(role))).collect())
 }
 
+fn read_roles(text: &str, places: &Places) -> Result<Vec<Role>, ChangeError> {
+    roles_of(text, places).map_err(|problems| ChangeError::Breaks { path: places.config_file(), problems })
+}
+
 fn with_roles(places: &Places, steps: &[&Step]) -> Result<(String, String), ChangeError> {
     let before = config_text(places)?;
     let roles = steps.iter().filter(|step| step.of == StepOf::Role);
     let after = roles.into_iter().try_fold(before.clone(), |text, step| step.made_in(&text));
     let after = after.map_err(|error| ChangeError::Edit { path: places.config_file(), error })?;
     Ok((before, after))
-}
-
-fn first(problems: Vec<Problem>) -> ChangeError {
-    match problems.into_iter().next() {
-        Some(problem) => ChangeError::Breaks(problem),
-        None => ChangeError::Locked,
-    }
 }
 
 /// Makes steps: recorded with the signature of the set that they are from, then written. What rules newly allow then waits to be accepted,
@@ -239,7 +227,7 @@ pub fn take_over(
     let path = file.places.config_file();
     let (before, after) = with_roles(file.places, &roles)?;
     if !roles.is_empty() {
-        roles_of(&after, file.places).map_err(first)?;
+        read_roles(&after, file.places)?;
     }
     let written = written_roles(&before);
     let is_shown = |step: &&Step| {
@@ -251,7 +239,9 @@ pub fn take_over(
     }
     let draft = match drafted {
         None => None,
-        Some(Drafted::Broken { problems, .. }) => return Err(first(problems)),
+        Some(Drafted::Broken { problems, .. }) => {
+            return Err(ChangeError::Breaks { path: file.place.path().into(), problems });
+        }
         Some(Drafted::Sound(draft)) => Some(draft),
     };
     if let Some(draft) = &draft {

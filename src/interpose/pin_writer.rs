@@ -422,6 +422,8 @@ impl Proving {
                     pins.agreed.insert(one.agreement);
                 }
                 (Standing::Lapsed, _) => lapsed.push(one),
+                // It is there by right, and counts again once the policy lets teams loosen.
+                (Standing::OfTeam, _) => {}
                 (Standing::Unproven | Standing::TakenBack | Standing::Unsigned, _) => unproven.push((one, standing)),
             }
         }

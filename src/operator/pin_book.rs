@@ -4,7 +4,7 @@ use super::pinned::{PinBook, PinnedProgram, PinnedTool};
 use crate::behavior::tags;
 use crate::capability::types;
 use crate::home::agreed::{self, AgreedError, Known};
-use crate::home::{config, pages, places::Places, policy_file};
+use crate::home::{config, offered, pages, places::Places, policy_file};
 use crate::link::message::KnownTool;
 use crate::pins::reading::{Server, StoredTool};
 use crate::pins::{PinStore, PinsError};
@@ -64,6 +64,8 @@ impl PinReader {
                 book
             }
         };
+        let teams = offered::waiting((self.store.as_ref(), &self.places), now);
+        book.teams = teams.into_iter().map(|(author, _)| author).collect();
         let rules = allows(&self.places);
         let named = |server: &str, tool: Option<&str>| {
             let names = rules.iter().filter(|rule| names(rule, server, tool));
@@ -105,6 +107,7 @@ fn of_store(store: &PinStore, tools: &[StoredTool], profiles: &[ToolProfile]) ->
         programs: programs.into_iter().filter_map(program).collect(),
         agreed: Vec::new(),
         pages: Vec::new(),
+        teams: Vec::new(),
     })
 }
 

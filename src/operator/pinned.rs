@@ -16,6 +16,8 @@ pub struct PinBook {
     /// What is kept as agreed to, with what counts and what does not.
     pub agreed: Vec<Known>,
     pub pages: Vec<Page>,
+    /// Whose sets of a team wait for a review.
+    pub teams: Vec<String>,
 }
 
 /// A tool as its server described it last.

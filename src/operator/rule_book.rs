@@ -11,7 +11,9 @@ use crate::home::{agreed, config, places::Places, user};
 use crate::operator::found::{RuleBook, RuleLine};
 use crate::operator::tried::Which;
 use crate::policy::edit::{self, Switch};
-use crate::policy::{Decision, Pending, Policy, Rule, lint::lint, maker::id_for, parse, rule::Layer};
+use crate::policy::layers::where_teams_may;
+use crate::policy::rule::{Layer, TeamMay};
+use crate::policy::{Decision, Pending, Policy, Rule, lint::lint, maker::id_for, parse};
 use crate::signing::{change::Proof, statement::Evidence};
 
 /// Where `config.toml` is broken, only the operator's own policy. `now` is milliseconds since 1970, UTC.
@@ -20,12 +22,12 @@ pub(super) fn read(places: &Places, now: i64) -> RuleBook {
         Ok(files) => {
             let usual = files.first().cloned().unwrap_or_else(|| PolicyPlace::own(places));
             let in_force = Layers::of(places, None, &usual).load(Keeps::Nothing);
-            let mut book = of_files(&files, now);
+            let mut book = of_files(&files, in_force.given.team_may(), now);
             book.broken = book.broken.map(|broken| format!("{broken}. {}", still(&in_force)));
             RuleBook { pending: in_force.pending, ..book }
         }
         Err(error) => {
-            let book = of_files(&[PolicyPlace::own(places)], now);
+            let book = of_files(&[PolicyPlace::own(places)], agreed::team_may(places), now);
             RuleBook { broken: Some(error.to_string()), ..book }
         }
     }
@@ -41,7 +43,7 @@ fn still(in_force: &Policy) -> String {
     }
 }
 
-fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
+fn of_files(places: &[PolicyPlace], team_may: TeamMay, now: i64) -> RuleBook {
     let mut book = RuleBook {
         files: Vec::new(),
         rules: Vec::new(),
@@ -57,7 +59,7 @@ fn of_files(places: &[PolicyPlace], now: i64) -> RuleBook {
                 if at == 0 {
                     book.defaults = policy.defaults;
                 }
-                book.rules.extend(lines(&policy, at, now));
+                book.rules.extend(lines(&where_teams_may(team_may, policy), at, now));
             }
             Err(broken) => book.broken = Some(book.broken.take().unwrap_or_else(|| broken.banner())),
         }

@@ -107,6 +107,8 @@ pub enum Standing {
     Proven(Backing),
     /// The log has a record of it, and the policy wants a signature that this one lacks.
     Unsigned,
+    /// The log has a record of it as taken over from a team, and the policy lets teams only tighten.
+    OfTeam,
     Lapsed,
     TakenBack,
     Unproven,
@@ -141,17 +143,19 @@ impl Proofs {
         }
     }
 
-    /// Whether each counts on this day (days since 1970, UTC); `is_good` says whether its record has a signature that covers it
-    /// and counts.
-    pub fn standings(&self, kept: &[Kept], today: i64, is_good: impl Fn(&Kept, &Latest) -> bool) -> Vec<Standing> {
+    /// Whether each counts on this day (days since 1970, UTC); `by_policy` says it of one whose record is there.
+    pub fn standings(
+        &self,
+        kept: &[Kept],
+        today: i64,
+        by_policy: impl Fn(&Kept, &Latest) -> Standing,
+    ) -> Vec<Standing> {
         let says = self.latest(kept);
         // What was said of a definition holds until it changes.
         let lapses = |kept: &Kept| kept.agreement.what != What::Definition && has_lapsed(kept.used, today);
         let standing = |(at, kept): (usize, &Kept)| match says.get(at).and_then(Option::as_ref) {
             Some(Latest { says: Says::Agreed, .. }) if lapses(kept) => Standing::Lapsed,
-            Some(latest @ Latest { says: Says::Agreed, .. }) => {
-                Standing::Proven(if is_good(kept, latest) { Backing::Signed } else { Backing::Recorded })
-            }
+            Some(latest @ Latest { says: Says::Agreed, .. }) => by_policy(kept, latest),
             Some(Latest { says: Says::TakenBack, .. }) => Standing::TakenBack,
             None => Standing::Unproven,
         };

@@ -147,3 +147,39 @@ fn f27_pins_put_back_to_before_it_was_taken_back_bring_nothing_back() {
     let backs: Vec<bool> = records.iter().map(|record| record["detail"]["taken_back"] == true).collect();
     assert_eq!(backs, [false, true, false]);
 }
+
+#[test]
+fn f27_a_list_that_is_longer_than_the_screen_is_shown_to_its_end_before_it_can_be_agreed_to() {
+    let (home, server) = (tempfile::tempdir().unwrap(), Server::with(&[reader("read")]));
+    let home = home.path();
+    let _host = wrapped(home, &server);
+    until("the server is remembered", || (!rows(home, &["list"]).is_empty()).then_some(()));
+    let file = home.join("agreed.json");
+    let line =
+        |n| json!({ "what": "meta", "key": format!("example.com/{n}"), "value": "tester", "since": "2026-11-23" });
+    let lines: Vec<_> = (1..=30).map(line).collect();
+    fs::write(&file, json!({ "version": 1, "agreed": lines }).to_string()).unwrap();
+    let review = || {
+        let mut command = CommandBuilder::new(BINARY);
+        command.args(["--home".as_ref(), home.as_os_str()]);
+        command.args(["tools", "review", "--import", file.to_str().unwrap()]);
+        let review = Terminal::running(command, (80, 24));
+        review.shows(&["Enter: more   q: leave it"]);
+        assert!(!review.screen().contains("example.com/30") && !review.screen().contains("a: agree to all"));
+        review
+    };
+    let mut left = review();
+    left.types("q\r");
+    left.shows(&["Left as it was."]);
+    assert!(left.wait().success());
+    let mut whole = review();
+    // What agrees at the end only goes on before it.
+    for (rest, last) in [(false, "example.com/15"), (true, "example.com/30")] {
+        whole.types("a\r");
+        whole.awaits(last, |screen| screen.contains(last) && screen.contains("a: agree to all") == rest);
+    }
+    assert!(log::of_kind(home, "agreed").is_empty());
+    whole.types("30\r");
+    whole.shows(&["Agreed to 1"]);
+    assert!(whole.wait().success());
+}

@@ -13,14 +13,14 @@ use mcp_approve::behavior::taxonomy::Mutability;
 use mcp_approve::cli::log::{LogCommand, run};
 use mcp_approve::cli::look::Look;
 use mcp_approve::gate::data::pin::{AddedIn, Pin, PinState, PinUpdate, UpdateKind};
-use mcp_approve::home::agreed::{agree, all, change, record};
+use mcp_approve::home::agreed::{agree, all, change, of_team, record};
 use mcp_approve::home::signers::{proof, word_needs};
 use mcp_approve::mcp::tool::Tool;
 use mcp_approve::operator::pinned::{PinReview, Shown, ToolReview};
 use mcp_approve::operator::settle::Settlement;
 use mcp_approve::pins::agreed::Standing;
 use mcp_approve::pins::{Launch, PinStore};
-use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms, NAMESPACE};
+use mcp_approve::signing::change::{Change, ChangeKind, ChangeTerms, NAMESPACE, Proof};
 use mcp_approve::signing::grade::{Danger, Needs};
 use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::digest::Digest;
@@ -153,6 +153,35 @@ fn what_was_agreed_to_counts_only_with_a_signature_that_covers_it_and_holds_now(
     let entry = Entry::new(NOW, Kind::Agreed, &"files".into(), &"review".into());
     record(&home.places, taken_back(entry, &one, &fingerprint, "a mistake")).unwrap();
     assert_eq!(stands(&store), Standing::TakenBack);
+}
+
+#[test]
+fn what_was_taken_over_from_a_team_counts_by_the_policy_as_it_is_now() {
+    let home = Home::new();
+    home.places.create_state().unwrap();
+    let launch = Launch::new("files", &["server".into()], None, None);
+    let (fingerprint, one) = (launch.fingerprint.to_string(), host("example.org"));
+    let mut store = PinStore::open(&home.places.pins_db()).unwrap();
+    let proof = Proof::unsigned(Needs::Nothing).unwrap();
+    let from = json!({ "signer": "mara@example.com" });
+    let mut agrees =
+        |from| agree(&mut store, &home.places, &[("files", &fingerprint, &one)], (&proof, from), NOW).unwrap();
+    agrees(Some(&from));
+    let known = || all(&PinStore::open(&home.places.pins_db()).unwrap(), &home.places, NOW).unwrap().remove(0);
+    assert_eq!(known().standing, Standing::Proven(Backing::Recorded));
+    for file in ["etc/policy.toml", "config/policy.toml"] {
+        home.write(file, "version = 1\n[desk]\nteam_may = \"tighten\"\n");
+        assert_eq!(known().standing, Standing::OfTeam, "{file}");
+        assert!(known().trouble().unwrap().starts_with("suspended: ") && !known().is_unproven());
+        let back = of_team(&PinStore::open(&home.places.pins_db()).unwrap(), &home.places, "mara@example.com", NOW);
+        assert_eq!(back.unwrap().len(), 1, "it can be taken back");
+        fs::remove_file(home.folder.path().join(file)).unwrap();
+        assert_eq!(known().standing, Standing::Proven(Backing::Recorded), "{file}");
+    }
+    // What the operator agrees to alone is no team's.
+    home.write("etc/policy.toml", "version = 1\n[desk]\nteam_may = \"tighten\"\n");
+    agrees(None);
+    assert_eq!(known().standing, Standing::Proven(Backing::Recorded));
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn rules_and_roles_of_one_home_are_reviewed_and_taken_over_on_another() {
         "Rule go would have matched 1 of 1 past call",
         "Here it is about s (",
         "role clerk grants here: invoices:* on every server",
-        "Of these 3, 1 would let calls pass unasked.",
+        "Of these 3, 1 would let more calls pass.",
         "run this at a terminal",
     ] {
         assert!(shown.contains(words), "{words}: {shown}");
@@ -155,12 +155,13 @@ fn rules_and_roles_of_one_home_are_reviewed_and_taken_over_on_another() {
     );
     log::verifies(machine.path());
     let listed = run(machine.path(), &["rules", "list"]);
-    assert!(listed.contains("of mara@example.com"), "{listed}");
+    assert!(listed.contains("its file says from mara@example.com"), "{listed}");
 
     // A newer set is a change of what was taken over; nothing at all takes it back.
     share(&postgres, &of(&json!([allow("fine*")])));
     let shown = brings(&machine, &["rule go, changed", "rule no, taken back", "role clerk, taken back"]);
     assert!(shown.contains("glob = \"ok*\"") && shown.contains("glob = \"fine*\""), "{shown}");
+    assert!(shown.contains("It loosens your policy: drops the deny rule no"), "{shown}");
     share(&postgres, "{\"version\":1,\"agreed\":[]}\n");
     brings(&machine, &["rule go, taken back", "rule no, taken back", "role clerk, taken back"]);
     let told = run(machine.path(), &["tools", "review"]);
@@ -241,6 +242,19 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
     machine.stop_run();
     machine.start_run();
     assert!(review(&machine).contains("new rule later"));
+    // Nor does an older one count once the key of the latest is off the list, or has come back to it.
+    fs::write(machine.path().join("config/config.toml"), both).expect("a configuration");
+    let list = machine.path().join("etc/allowed_signers");
+    let before = fs::read_to_string(&list).expect("a list");
+    let of_sam = format!("sam@example.com {}\n", sam_s.line());
+    for (list_now, rule, mara_has) in [(&of_sam, "without", false), (&before, "with", true)] {
+        fs::write(&list, list_now).expect("a list");
+        let said = of(&json!([{ "id": rule, "decision": "deny", "tool": "x" }]));
+        row(&postgres, &set(&said, ("sam@example.com", &sam_s), now()), &said);
+        let shown = brings(&machine, &[&format!("new rule {rule}")]);
+        assert!(!shown.contains("rule mark") && shown.contains("new rule later") == mara_has, "{shown}");
+    }
+    names(&machine, "mara@example.com");
     // Who is named no more is offered no more.
     names(&machine, "tom@example.com");
     assert!(review(&machine).starts_with(NOTHING));

@@ -84,7 +84,7 @@ impl Home {
     fn standings(&self) -> Vec<Standing> {
         let kept = self.store().agreed(None).unwrap();
         let day = kept.first().map_or(0, |kept| kept.used);
-        Proofs::open(&self.log).standings(&kept, day, |_, _| false)
+        Proofs::open(&self.log).standings(&kept, day, |_, _| Standing::Proven(Backing::Recorded))
     }
 
     fn wrapper(&self) -> (PinWriter, Pinned) {

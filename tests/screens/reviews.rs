@@ -344,6 +344,14 @@ fn pages(desk: &mut Desk, page: Page) {
 }
 
 #[test]
+fn a_set_of_a_team_that_waits_is_named_with_the_command_that_shows_it() {
+    at_every_size("team_waits", |desk| {
+        let teams = vec!["mara@example.com".into(), HOSTILE.into()];
+        tools(desk, PinBook { tools: vec![changed("write_file")], teams, ..PinBook::default() });
+    });
+}
+
+#[test]
 fn a_new_server_has_one_page_of_what_reads_what_is_new_about_it_and_what_changes() {
     at_every_size("page_listed", |desk| pages(desk, page(4)));
     at_every_size("page", |desk| {

@@ -10,24 +10,26 @@ use serde_json::Value;
 
 use crate::behavior::{Agreement, agreed::What};
 use crate::cli::args::ToolsReviewOptions;
+use crate::cli::console::{self, Next};
 use crate::cli::error::{Error, Exit, done};
 use crate::cli::look::{Here, shown, visible};
+use crate::cli::manifest;
 use crate::cli::rules::{Site, add::tell_past, alter::offer, past};
-use crate::cli::tools::transfer::{all, line, whose};
+use crate::cli::tools::transfer::{line, whose};
 use crate::cli::tools::{servers, store};
-use crate::cli::{console, manifest};
 use crate::home::agreed::{self, Known, agree, change};
 use crate::home::layers::{Keeps, Layers};
+use crate::home::offered::{self, Found, Wanted};
 use crate::home::policy_file::{self, PolicyPlace};
-use crate::home::set::{self, AgreementOffer, Set, amounts};
+use crate::home::set::{self, AgreementOffer, amounts};
 use crate::home::signers::{proof, word_needs};
 use crate::home::standing::{self, TeamOffer};
-use crate::home::taken::{self, Step, StepOf, Steps, steps};
+use crate::home::taken::{self, Step, StepOf};
 use crate::home::{config, user};
-use crate::pins::PinStore;
 use crate::pins::reading::Server;
+use crate::policy::layers;
 use crate::policy::parse::BUILT_IN;
-use crate::policy::rule::{TeamMay, ToolGlob};
+use crate::policy::rule::ToolGlob;
 use crate::policy::{Decision, Rule, rules_name};
 use crate::signing::statement::Evidence;
 use crate::signing::{Needs, grade::Danger, standing::moment};
@@ -71,17 +73,11 @@ pub(super) fn import_team(options: &ToolsReviewOptions, here: Here<'_>, out: &mu
 
 /// Says whose sets wait for a review.
 pub(super) fn tell_of_teams(here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
-    // What cannot be read is said where it is asked for.
-    let sets = standing::brought(here.places, here.now).unwrap_or_default();
-    for TeamOffer { signed, set, .. } in sets {
-        let author = signed.statement().signer.as_str();
-        let Ok(set) = set::of_file(&set.text) else { continue };
-        let Ok(found) = Found::of(&set, Some(author), None, here) else { continue };
-        let (rules, roles, back) = found.steps.counts();
-        let (more, back) = (amounts(found.wanted.len(), rules, roles), back + found.back.len());
-        let (author, next) = (visible(author), here.places.command("tools review --team"));
+    let store = store(here.places)?;
+    for (author, [agreed, rules, roles, back]) in offered::waiting((store.as_ref(), here.places), here.now) {
+        let more = amounts(agreed, rules, roles);
+        let (author, next) = (visible(&author), here.places.command("tools review --team"));
         match (more.as_str(), back) {
-            ("nothing", 0) => {}
             ("nothing", back) => writeln!(out, "{author} has taken {back} back that you have: `{next}` shows it.")?,
             (more, 0) => writeln!(out, "{author} has shared {more} that you have not: `{next}` shows them.")?,
             (more, back) => {
@@ -110,19 +106,6 @@ struct Team<'s> {
     signed: &'s Evidence,
 }
 
-/// What is new in a set, and what is no longer in it.
-struct Found<'f> {
-    wanted: Vec<Wanted<'f>>,
-    /// How much is here as it is there.
-    already: usize,
-    unknown: Vec<(String, usize)>,
-    /// What was agreed to in its author's name and is not in it.
-    back: Vec<Known>,
-    steps: Steps,
-    /// How much was agreed to there, and is taken from no team here.
-    forbidden: usize,
-}
-
 /// One line of the review.
 enum Choice<'f> {
     Agree(&'f Wanted<'f>),
@@ -130,58 +113,32 @@ enum Choice<'f> {
     Make(&'f Step),
 }
 
-impl<'f> Found<'f> {
-    fn of(set: &'f Set, author: Option<&str>, server: Option<&str>, here: Here<'_>) -> Result<Self, Error> {
-        let place = PolicyPlace::own(here.places);
-        let in_force = Layers::of(here.places, None, &place).load(Keeps::Nothing);
-        let may = in_force.given.team_may();
-        let store = store(here.places)?;
-        let (mut wanted, already, unknown) = sorted(&set.agreed, store.as_ref(), server, here)?;
-        let forbidden = if author.is_some() && may == TeamMay::Tighten { wanted.len() } else { 0 };
-        if forbidden > 0 {
-            wanted.clear();
-        }
-        let back = match (author.filter(|_| server.is_none()), &store) {
-            (Some(author), Some(store)) => agreed::of_team(store, here.places, author, here.now)?,
-            _ => Vec::new(),
-        };
-        let is_in = |known: &Known| set.agreed.iter().any(|offer| offer.agreement == known.kept.agreement);
-        let back = back.into_iter().filter(|known| !is_in(known)).collect();
-        let steps = match server {
-            None => steps(set, author, &in_force, site(&place, here)?.file())?,
-            Some(_) => Steps::default(),
-        };
-        Ok(Self { wanted, already: already + steps.already, unknown, back, steps, forbidden })
+impl<'f> Choice<'f> {
+    fn all(found: &'f Found<'f>) -> Vec<Self> {
+        let agree = found.wanted.iter().map(Self::Agree);
+        agree.chain(found.back.iter().map(Self::Forget)).chain(found.steps.steps.iter().map(Self::Make)).collect()
     }
+}
 
-    fn choices(&'f self) -> Vec<Choice<'f>> {
-        let agree = self.wanted.iter().map(Choice::Agree);
-        agree.chain(self.back.iter().map(Choice::Forget)).chain(self.steps.steps.iter().map(Choice::Make)).collect()
+/// Says what is left out, and why.
+fn tell_left(found: &Found<'_>, out: &mut dyn Write) -> Result<(), Error> {
+    if found.already > 0 {
+        writeln!(out, "Agreed to already: {}", found.already)?;
     }
-
-    /// Says what is left out, and why.
-    fn tell_left(&self, out: &mut dyn Write) -> Result<(), Error> {
-        if self.already > 0 {
-            writeln!(out, "Agreed to already: {}", self.already)?;
-        }
-        for (server, count) in &self.unknown {
-            let them = counted(*count, "agreement is|agreements are");
-            writeln!(out, "{them} left out: no server {} with that command was seen here yet", visible(server))?;
-        }
-        for other in &self.steps.others {
-            writeln!(
-                out,
-                "{other} is left out: one of that name is here already, and is not from there; rename yours"
-            )?;
-        }
-        let named = self.steps.forbidden.iter().cloned();
-        let agreed = (self.forbidden > 0).then(|| counted(self.forbidden, "agreement"));
-        for what in named.chain(agreed) {
-            let why = "the policy here takes from a team only what makes it stricter ([desk] team_may)";
-            writeln!(out, "{what} left out: {why}")?;
-        }
-        Ok(())
+    for (server, count) in &found.unknown {
+        let them = counted(*count, "agreement is|agreements are");
+        writeln!(out, "{them} left out: no server {} with that command was seen here yet", visible(server))?;
     }
+    for other in &found.steps.others {
+        writeln!(out, "{other} is left out: one of that name is here already, and is not from there; rename yours")?;
+    }
+    let named = found.steps.forbidden.iter().cloned();
+    let agreed = (found.forbidden > 0).then(|| counted(found.forbidden, "agreement"));
+    for what in named.chain(agreed) {
+        let why = "the policy here takes from a team only what makes it stricter ([desk] team_may)";
+        writeln!(out, "{what} left out: {why}")?;
+    }
+    Ok(())
 }
 
 fn site<'p>(place: &PolicyPlace, Here { places, now }: Here<'p>) -> Result<Site<'p>, Error> {
@@ -204,24 +161,22 @@ fn review(source: &Source<'_>, options: &ToolsReviewOptions, here: Here<'_>, out
     if let Some(offer) = set.agreed.iter().find(|offer| is_too_wide(&offer.agreement, here)) {
         return Err(wrong(format!("{} is never agreed to as a whole", offer.agreement.says())));
     }
-    let found = Found::of(&set, author, options.server.as_deref(), here)?;
-    found.tell_left(out)?;
-    let choices = found.choices();
+    let store = store(here.places)?;
+    let found = Found::of(&set, author, options.server.as_deref(), (store.as_ref(), here.places), here.now)?;
+    tell_left(&found, out)?;
+    let choices = Choice::all(&found);
     if choices.is_empty() {
         return done(writeln!(out, "There is nothing new to agree to in {name}."));
     }
-    show(&choices, name, here, out)?;
-    let allows = |choice: &&Choice<'_>| match choice {
-        Choice::Agree(_) => true,
-        Choice::Forget(_) => false,
-        Choice::Make(step) => step.allows(),
-    };
-    writeln!(
-        out,
-        "Of these {}, {} would let calls pass unasked.",
-        choices.len(),
-        choices.iter().filter(allows).count()
-    )?;
+    let mut list = Vec::new();
+    let loosen = show(&choices, name, here, &mut list)?;
+    let list = String::from_utf8_lossy(&list);
+    if !is_here || options.yes {
+        write!(out, "{list}")?;
+    } else if console::page_out(&list, out)? == Next::Leave {
+        return done(writeln!(out, "Left as it was."));
+    }
+    writeln!(out, "Of these {}, {loosen} would let more calls pass.", choices.len())?;
     if !is_here {
         return done(writeln!(out, "To agree to any of it, run this at a terminal."));
     }
@@ -234,12 +189,16 @@ fn review(source: &Source<'_>, options: &ToolsReviewOptions, here: Here<'_>, out
     settle(&chosen, team, here, out)
 }
 
-/// Lists what can be chosen: each agreement in a line, each rule and role as the change that it would be.
-fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+/// Lists what can be chosen: each agreement in a line, each rule and role as the change that it would be. Returns how many agreements and
+/// rules let more calls pass.
+fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write) -> Result<usize, Error> {
     let site = site(&PolicyPlace::own(here.places), here)?;
+    let pooled = Layers::of(here.places, None, &site.place).load(Keeps::Nothing).given;
+    let text = site.file().text()?.unwrap_or_else(|| BUILT_IN.to_owned());
+    let before = policy_file::read(&text).unwrap_or_else(|_| layers::nothing(&policy_file::roots()));
     let calls = past::since(&site.db, None)?;
     let servers = servers(store(here.places)?.as_ref())?;
-    let mut last = 0;
+    let (mut last, mut loosen) = (0, 0);
     for (number, choice) in (1..).zip(choices) {
         let (kind, title) = match choice {
             Choice::Agree(_) => (1, format!("To pass unasked from now on, as {name} has it:")),
@@ -252,6 +211,7 @@ fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write)
         }
         match choice {
             Choice::Agree(one) => {
+                loosen += 1;
                 let AgreementOffer { agreement, since, .. } = one.offer;
                 let of = whose(&one.server, &agreement.tool);
                 writeln!(out, "{number:>5}  {of}: {} (there since {since})", visible(&agreement.says()))?;
@@ -264,13 +224,18 @@ fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write)
                 for line in step.diff().lines() {
                     writeln!(out, "       {}", block(line))?;
                 }
+                let with = Some(step).filter(|step| step.of == StepOf::Rule).and_then(|step| step.made_in(&text).ok());
+                let with = with.and_then(|text| policy_file::read(&text).ok());
                 if let Some(rule) = &step.rule {
                     reads_here(rule, step, &servers, out)?;
-                    let text = site.file().text()?.unwrap_or_else(|| BUILT_IN.to_owned());
-                    let with = step.made_in(&text).ok().and_then(|text| policy_file::read(&text).ok());
-                    if let (Some(policy), Some(calls)) = (with, &calls) {
-                        tell_past(rule, &policy, calls, &site, out)?;
+                    if let (Some(policy), Some(calls)) = (&with, &calls) {
+                        tell_past(rule, policy, calls, &site, out)?;
                     }
+                }
+                let more = with.map(|with| layers::loosened(&before, &with, pooled)).unwrap_or_default();
+                if !more.is_empty() {
+                    loosen += 1;
+                    writeln!(out, "▲ It loosens your policy: {}", visible(&more.join("; ")))?;
                 }
             }
         }
@@ -285,7 +250,7 @@ fn show(choices: &[Choice<'_>], name: &str, here: Here<'_>, out: &mut dyn Write)
         })?,
         Err(error) => writeln!(out, "What roles would grant here is unknown: {}", visible(&error.to_string()))?,
     }
-    Ok(())
+    Ok(loosen)
 }
 
 /// Says what a rule's words mean on this machine: names are those of its servers, and `~` is a folder of this user.
@@ -367,49 +332,6 @@ fn settle(chosen: &[&Choice<'_>], team: Option<Team<'_>>, here: Here<'_>, out: &
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-struct Wanted<'f> {
-    offer: &'f AgreementOffer,
-    server: String,
-    fingerprint: String,
-}
-
-/// What is new of the offers, how many are agreed to already, and how many are of servers that were never seen here.
-type SortedOffers<'f> = (Vec<Wanted<'f>>, usize, Vec<(String, usize)>);
-
-fn sorted<'f>(
-    offers: &'f [AgreementOffer],
-    store: Option<&PinStore>,
-    only: Option<&str>,
-    here: Here<'_>,
-) -> Result<SortedOffers<'f>, Error> {
-    let (servers, known) = (servers(store)?, all(store, here)?);
-    let (mut wanted, mut already, mut unknown) = (Vec::new(), 0, Vec::<(String, usize)>::new());
-    for offer in offers.iter().filter(|offer| only.is_none_or(|only| only == offer.server)) {
-        let whose: Vec<(String, String)> = match offer.agreement.what {
-            What::Meta => vec![Default::default()],
-            _ => {
-                let of = |server: &Server| (server.name.clone(), server.fingerprint.clone());
-                servers.iter().filter(|server| offer.is_of(server)).map(of).collect()
-            }
-        };
-        if whose.is_empty() {
-            match unknown.iter_mut().find(|(server, _)| *server == offer.server) {
-                Some((_, count)) => *count += 1,
-                None => unknown.push((offer.server.clone(), 1)),
-            }
-        }
-        for (server, fingerprint) in whose {
-            let digest = offer.agreement.digest(&fingerprint);
-            if known.iter().any(|one| one.trouble().is_none() && one.kept.digest() == digest) {
-                already += 1;
-            } else {
-                wanted.push(Wanted { offer, server, fingerprint });
-            }
-        }
-    }
-    Ok((wanted, already, unknown))
 }
 
 fn ask(of: usize, out: &mut dyn Write) -> Result<BTreeSet<usize>, Error> {
