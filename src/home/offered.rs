@@ -1,7 +1,9 @@
 //! What of a set is new here, and what is no longer in it: agreements about servers that were seen, rules and roles. And whose sets of a team
 //! wait for a review. Changes nothing.
 
-use crate::behavior::agreed::What;
+use std::collections::HashSet;
+
+use crate::behavior::agreed::{Agreement, What};
 use crate::home::agreed::{self, AgreedError, Known};
 use crate::home::change::{By, ChangeError, RuleFile};
 use crate::home::layers::{Keeps, Layers};
@@ -13,6 +15,7 @@ use crate::home::taken::{Steps, steps};
 use crate::pins::reading::Server;
 use crate::pins::{PinStore, PinsError};
 use crate::policy::rule::TeamMay;
+use crate::wire::Digest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OfferError {
@@ -79,8 +82,11 @@ impl<'s> Found<'s> {
             steps: Steps::default(),
             forbidden: 0,
         };
+        // There may be ten thousand of each.
+        let counts: HashSet<Digest> =
+            known.iter().filter(|one| one.trouble().is_none()).map(|one| one.kept.digest()).collect();
         for offer in set.agreed.iter().filter(|offer| server.is_none_or(|only| only == offer.server)) {
-            found.sort(offer, &servers, &known);
+            found.sort(offer, &servers, &counts);
         }
         if author.is_some() && in_force.given.team_may() == TeamMay::Tighten {
             found.forbidden = std::mem::take(&mut found.wanted).len();
@@ -88,7 +94,8 @@ impl<'s> Found<'s> {
         if server.is_none() {
             if let (Some(author), Some(store)) = (author, store) {
                 found.back = agreed::of_team(store, places, author, now)?;
-                found.back.retain(|one| set.agreed.iter().all(|offer| offer.agreement != one.kept.agreement));
+                let there: HashSet<&Agreement> = set.agreed.iter().map(|offer| &offer.agreement).collect();
+                found.back.retain(|one| !there.contains(&one.kept.agreement));
             }
             found.steps = steps(set, author, &in_force, RuleFile { place: &place, places, by: By::Command })?;
             found.already += found.steps.already;
@@ -96,7 +103,7 @@ impl<'s> Found<'s> {
         Ok(found)
     }
 
-    fn sort(&mut self, offer: &'s AgreementOffer, servers: &[Server], known: &[Known]) {
+    fn sort(&mut self, offer: &'s AgreementOffer, servers: &[Server], counts: &HashSet<Digest>) {
         let whose: Vec<(String, String)> = match offer.agreement.what {
             What::Meta => vec![Default::default()],
             _ => {
@@ -111,8 +118,7 @@ impl<'s> Found<'s> {
             }
         }
         for (server, fingerprint) in whose {
-            let digest = offer.agreement.digest(&fingerprint);
-            if known.iter().any(|one| one.trouble().is_none() && one.kept.digest() == digest) {
+            if counts.contains(&offer.agreement.digest(&fingerprint)) {
                 self.already += 1;
             } else {
                 self.wanted.push(Wanted { offer, server, fingerprint });

@@ -128,7 +128,12 @@ pub fn brought(places: &Places, now: i64) -> Result<Vec<TeamOffer>, String> {
 /// The sets that `desk run` has brought, the latest of each author, not checked.
 pub fn team_texts(places: &Places) -> Result<Vec<TeamText>, String> {
     let path = team_file(places);
-    let unreadable = |cause: String| format!("{} cannot be read: {cause}", path.display());
+    let unreadable = |cause: String| {
+        format!(
+            "{} cannot be read: {cause}; once it is removed, `mcp-approve desk run` brings the sets again",
+            path.display()
+        )
+    };
     match fs::read_to_string(&path) {
         Ok(text) => serde_json::from_str(&text).map_err(|error| unreadable(error.to_string())),
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(Vec::new()),

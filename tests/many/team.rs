@@ -220,13 +220,16 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
     let both = "[desk]\nteam = [\"mara@example.com\", \"sam@example.com\"]\n";
     fs::write(machine.path().join("config/config.toml"), both).expect("a configuration");
     row(&postgres, &set("{}", ("sam@example.com", &sam_s), now()), "{}");
-    until("both are there", || {
-        let said = Command::new(BINARY).arg("--home").arg(machine.path()).args(["tools", "review", "--team"]).output();
-        let said = said.expect("run");
-        let text = String::from_utf8_lossy(&said.stdout).into_owned();
-        let is_said = text.contains("new rule later") && text.contains("is not a file of agreements");
-        is_said.then(|| assert!(!said.status.success()))
-    });
+    let shows = |machine: &Machine, words: &[&str]| {
+        until("the set is brought", || {
+            let said =
+                Command::new(BINARY).arg("--home").arg(machine.path()).args(["tools", "review", "--team"]).output();
+            let said = said.expect("run");
+            let text = String::from_utf8_lossy(&said.stdout).into_owned();
+            words.iter().all(|word| text.contains(word)).then(|| (text, said.status.success()))
+        })
+    };
+    assert!(!shows(&machine, &["new rule later", "is not a file of agreements"]).1);
     assert!(run(machine.path(), &["tools", "review"]).contains("mara@example.com has shared 1 rule"));
     names(&machine, "mara@example.com");
     // The owner takes the latest away, and brings an older one again.
@@ -251,7 +254,7 @@ fn g10_what_nobody_named_has_signed_is_offered_to_nobody_and_an_older_set_takes_
         fs::write(&list, list_now).expect("a list");
         let said = of(&json!([{ "id": rule, "decision": "deny", "tool": "x" }]));
         row(&postgres, &set(&said, ("sam@example.com", &sam_s), now()), &said);
-        let shown = brings(&machine, &[&format!("new rule {rule}")]);
+        let (shown, _) = shows(&machine, &[&format!("new rule {rule}")]);
         assert!(!shown.contains("rule mark") && shown.contains("new rule later") == mara_has, "{shown}");
     }
     names(&machine, "mara@example.com");

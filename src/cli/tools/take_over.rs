@@ -299,7 +299,12 @@ fn settle(chosen: &[&Choice<'_>], team: Option<Team<'_>>, here: Here<'_>, out: &
             Choice::Make(step) => make.push(*step),
         }
     }
-    if let Some(store) = store(here.places)?.as_mut() {
+    let mut store = store(here.places)?;
+    if store.is_none() && !these.is_empty() {
+        let hint = "wrap one first: `mcp-approve -- CMD`";
+        return Err(Error::wrong("nothing was agreed to, because no server was wrapped here yet", hint));
+    }
+    if let Some(store) = store.as_mut() {
         if !these.is_empty() {
             let terms = change(these.iter().map(|(_, fingerprint, one)| one.digest(fingerprint)).collect());
             let needs = word_needs(here.places, Danger::Plain);

@@ -36,9 +36,10 @@ pub(super) struct Standing {
     teams: (i64, i64, Vec<String>),
     /// What was written last, of stops and of signs of life.
     written: [Option<Vec<Evidence>>; 2],
-    /// Why nothing was taken from the desk, and why nothing was kept, the last time: each is said once.
+    /// Why nothing was taken from the desk, why nothing was kept, and why no team's set was, the last time: each is said once.
     untaken: Option<String>,
     unkept: Option<String>,
+    unkept_sets: Option<String>,
     /// Whose latest set the desk no longer has.
     hidden: Option<String>,
 }
@@ -61,6 +62,7 @@ impl Standing {
             written: [None, None],
             untaken: None,
             unkept: None,
+            unkept_sets: None,
             hidden: None,
         }
     }
@@ -129,11 +131,11 @@ impl Standing {
             let text = serde_json::to_string(&latest).map_err(|error| error.to_string())?;
             replace(&standing::team_file(&self.places), &text).map_err(|error| error.to_string())
         });
-        match kept {
-            Ok(()) => self.teams = rows,
-            // Tried again with the next reading.
-            Err(error) => tracing::error!(%error, "what a team has agreed to was not kept"),
+        // Where it failed, it is tried again with the next reading.
+        if kept.is_ok() {
+            self.teams = rows;
         }
+        say(&mut self.unkept_sets, kept.err(), "what a team has agreed to was not kept");
         Ok(())
     }
 
