@@ -137,9 +137,12 @@ fn a_card_on_screen_is_shown_anew_where_its_files_changed() {
         world.step(Event::Looked { ticket: "files-1".into(), digest })
     };
     assert_eq!(looks(&mut world), [], "all is as it was shown");
+    let before = world.cards["files-1"].clone();
     world.disk.insert("/a".into(), ("/a".into(), "grown since".into()));
     assert_eq!(looks(&mut world), [Did::Ask("files-1".into())]);
     let card = &world.cards["files-1"];
+    // Of one card something can be withheld from the desk, and of the other nothing.
+    assert!(card.salt.is_some() && card.salt != before.salt && card.digest == before.digest);
     assert_eq!(
         (card.facts[0].size, card.asked_again.as_deref()),
         (Some(11), Some("what it would touch has another size"))

@@ -60,12 +60,16 @@ pub(in crate::gate) fn snapshot(context: Context<'_>, held: &Held, judged: &Judg
         silence: silence(context, held),
         bare: context.host.of(&held.call).is_some_and(|(name, _)| deadline::is_bare(name)),
         signs: None,
-        salt: Some(signed::salt(&context.config.secret, held)),
+        salt: None,
     };
-    if signed::needs(context, judged) == Needs::Signature {
-        if let Some(offer) = &mut snapshot.offer {
-            offer.signs = Some(Box::new(grant::signs(context, held, judged, offer)));
-        }
+    let needs = signed::needs(context, judged);
+    if needs == Needs::Signature
+        && let Some(offer) = &mut snapshot.offer
+    {
+        offer.signs = Some(Box::new(grant::signs(context, held, judged, offer)));
+    }
+    snapshot.salt = Some(signed::salt(&context.config.secret, held, snapshot.card_digest()));
+    if needs == Needs::Signature {
         snapshot.signs = Some(signed::terms(context, held, judged, snapshot.card_digest()));
     }
     snapshot

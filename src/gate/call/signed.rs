@@ -84,9 +84,9 @@ fn challenge(secret: &str, held: &Held, number: u64) -> Challenge {
     Challenge::of(*drawn(["challenge of a card", secret, &held.ticket, &number.to_string()], held).as_bytes())
 }
 
-/// What only those learn who have the whole card.
-pub(super) fn salt(secret: &str, held: &Held) -> Digest {
-    drawn(["salt of a card", secret, &held.ticket, ""], held)
+/// What only those learn who have the whole card of this digest: another card of the same call has another.
+pub(super) fn salt(secret: &str, held: &Held, card: Digest) -> Digest {
+    drawn(["salt of a card", secret, &held.ticket, &card.to_string()], held)
 }
 
 fn drawn(parts: [&str; 4], held: &Held) -> Digest {
