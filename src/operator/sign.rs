@@ -2,12 +2,16 @@
 
 use std::fmt;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::Sources;
 
@@ -27,8 +31,9 @@ use crate::signing::{CardTerms, InForce, Needs};
 use crate::text::plain::visible;
 use crate::wire::Digest;
 
-/// What ssh-keygen gets of our environment: the agent, and where a window that asks for a touch or a PIN opens.
-const ENVIRONMENT: [&str; 6] = ["SSH_AUTH_SOCK", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "TERM"];
+/// What ssh-keygen gets of our environment: the agent, and, unless it asks no one, where a window that asks for a touch or a PIN opens.
+const AGENT: [&str; 2] = ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR"];
+const WINDOWS: [&str; 4] = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "TERM"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnKey {
@@ -65,8 +70,9 @@ pub fn own_keys(in_force: &InForce, folder: &Path, namespace: &str, at: i64) -> 
     keys
 }
 
-/// How long a key that asks no one may take.
+/// How long a key that asks no one may take; and how long what ssh-keygen said is waited for after its end.
 const UNASKED: Duration = Duration::from_secs(10);
+const REST: Duration = Duration::from_secs(1);
 
 /// How long a signature counts after it was asked for, in milliseconds: a touch may take a while.
 const VALIDITY: i64 = 5 * 60_000;
@@ -91,14 +97,7 @@ impl ToSign {
 
     /// Has ssh-keygen sign in the background, where that takes no person.
     pub fn sign_unasked(&self, places: &Places) -> Result<Evidence, String> {
-        let (mut signing, until) = (self.start(places, Prompts::Never)?, Instant::now() + UNASKED);
-        loop {
-            match signing.poll()? {
-                Some(signature) => return Ok(self.with(signature)),
-                None if Instant::now() >= until => return Err("the key waits for a person".to_owned()),
-                None => thread::sleep(UNASKED / 200),
-            }
-        }
+        Ok(self.with(self.start(places, Prompts::Never)?.within(UNASKED)?))
     }
 
     pub fn with(&self, signature: String) -> Evidence {
@@ -208,8 +207,9 @@ fn blob_of(path: &Path) -> Option<Vec<u8>> {
 /// A running ssh-keygen. Dropped, it is stopped.
 pub struct Signing {
     child: Child,
-    stdout: ChildStdout,
-    stderr: Option<ChildStderr>,
+    prompts: Prompts,
+    stdout: Receiver<Vec<u8>>,
+    stderr: Option<Receiver<Vec<u8>>>,
     /// The public key that was written for it.
     _written: Option<Written>,
 }
@@ -242,7 +242,8 @@ impl Signing {
         };
         let mut command = Command::new(program);
         command.args(["-Y", "sign", "-n", namespace, "-f"]).arg(file).env_clear();
-        command.envs(ENVIRONMENT.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))));
+        let windows: &[&str] = if prompts == Prompts::Never { &[] } else { &WINDOWS };
+        command.envs(AGENT.iter().chain(windows).filter_map(|name| Some((*name, std::env::var_os(name)?))));
         if let Ok(user) = user::current() {
             command.env("HOME", user.home);
         }
@@ -250,19 +251,25 @@ impl Signing {
         match prompts {
             Prompts::Terminal => command.stderr(Stdio::inherit()),
             Prompts::Window => command.env("SSH_ASKPASS_REQUIRE", "force").stderr(Stdio::piped()),
-            // It asks a program that never answers.
-            Prompts::Never => {
-                command.env("SSH_ASKPASS_REQUIRE", "force").env("SSH_ASKPASS", "/bin/false").stderr(Stdio::piped())
-            }
+            // It asks a program that never answers. In a process group of its own it can take no key from the console's terminal.
+            Prompts::Never => command
+                .process_group(0)
+                .env("SSH_ASKPASS_REQUIRE", "force")
+                .env("SSH_ASKPASS", "/bin/false")
+                .stderr(Stdio::piped()),
         };
         let mut child = command.spawn().map_err(|error| cannot(&error))?;
-        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let stderr = child.stderr.take().map(read_aside);
+        let (Some(mut stdin), Some(stdout)) = (stdin, stdout.map(read_aside)) else {
             return Err(NO_SIGNATURE.to_owned());
         };
-        // A statement fits a pipe's buffer, so this never waits; one that ends without reading says why on stderr.
-        let _ = stdin.write_all(statement.as_bytes());
-        let stderr = child.stderr.take();
-        Ok(Self { child, stdout, stderr, _written: written })
+        let signing = Self { child, prompts, stdout, stderr, _written: written };
+        let statement = statement.clone();
+        // A note can be longer than a pipe's buffer. One that ends without reading says why on stderr.
+        let write = move || drop(stdin.write_all(statement.as_bytes()));
+        thread::Builder::new().spawn(write).map_err(|error| cannot(&error))?;
+        Ok(signing)
     }
 
     /// The signature, once it is made; `None` while it waits for a touch.
@@ -273,26 +280,31 @@ impl Signing {
         }
     }
 
+    /// The signature, if it is made within this time.
+    fn within(mut self, most: Duration) -> Result<String, String> {
+        let until = Instant::now() + most;
+        loop {
+            match self.poll()? {
+                Some(signature) => return Ok(signature),
+                None if Instant::now() >= until => return Err("the key waits for a person".to_owned()),
+                None => thread::sleep(most / 200),
+            }
+        }
+    }
+
     pub fn wait(mut self) -> Result<String, String> {
         let status = self.child.wait().map_err(|error| cannot(&error))?;
         self.finish(status.success())
     }
 
-    fn finish(&mut self, success: bool) -> Result<String, String> {
-        let mut signature = String::new();
-        let length = sshsig::LONGEST as u64;
-        if success && self.stdout.by_ref().take(length).read_to_string(&mut signature).is_ok() && !signature.is_empty()
-        {
-            return Ok(signature);
-        }
+    fn finish(&self, success: bool) -> Result<String, String> {
+        let said = |pipe: &Receiver<Vec<u8>>| pipe.recv_timeout(REST).unwrap_or_default();
         if success {
-            return Err(NO_SIGNATURE.to_owned());
+            let signature = String::from_utf8(said(&self.stdout)).ok().filter(|text| !text.is_empty());
+            return signature.ok_or_else(|| NO_SIGNATURE.to_owned());
         }
-        let mut says = Vec::new();
-        if let Some(stderr) = &mut self.stderr {
-            // What it said before it failed is all there is to show.
-            let _ = stderr.take(length).read_to_end(&mut says);
-        }
+        // What it said before it failed is all there is to show.
+        let says = self.stderr.as_ref().map(said).unwrap_or_default();
         let says = String::from_utf8_lossy(&says);
         let last = says.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it does not say why");
         Err(format!("ssh-keygen did not sign: {}", last.trim()))
@@ -301,10 +313,26 @@ impl Signing {
 
 impl Drop for Signing {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // It may have ended by itself; with it goes what it started.
+        if self.prompts == Prompts::Never && matches!(self.child.try_wait(), Ok(None)) {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Reads a pipe to its end in a thread: what it started may hold it open for longer than it runs.
+fn read_aside(pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (tell, said) = channel();
+    let read = move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.take(sshsig::LONGEST as u64).read_to_end(&mut bytes);
+        let _ = tell.send(bytes);
+    };
+    // Without the thread nothing is said, which is no signature.
+    let _ = thread::Builder::new().spawn(read);
+    said
 }
 
 /// Writes a public key where only the user can change it.
@@ -316,4 +344,35 @@ fn written(private: &Path, key: &PublicKey) -> io::Result<Written> {
     let written = Written(path);
     writeln!(file, "{}", key.line())?;
     Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// Has a program of this text sign a statement longer than any pipe's buffer, within a moment.
+    fn signed(program: &str) -> Result<String, String> {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("ssh-keygen");
+        fs::write(&path, format!("#!/bin/sh\n{program}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+        let key = PublicKey::of_blob(&key_blob("ssh-ed25519", ED25519).unwrap()).unwrap();
+        let key = OwnKey { signer: "mara".into(), key, file: Some("key.pub".into()) };
+        let to_sign = standing("x".repeat(1 << 20), NAMESPACE, key);
+        Signing::start(&path, &to_sign, Prompts::Never, home.path())?.within(Duration::from_millis(500))
+    }
+
+    const ED25519: &str = "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
+
+    #[test]
+    fn what_signs_in_the_background_holds_up_no_one() {
+        assert_eq!(signed("exec sleep 60"), Err("the key waits for a person".to_owned()), "it reads nothing");
+        assert_eq!(signed("cat >/dev/null; read key </dev/tty; sleep 60").unwrap_err(), "the key waits for a person");
+        assert_eq!(signed("exec wc -c").unwrap().trim(), (1 << 20).to_string());
+        assert_eq!(signed("sleep 60 & exit 0"), Err(NO_SIGNATURE.to_owned()), "what it started holds its pipe open");
+        assert_eq!(signed("echo no >&2; exit 1").unwrap_err(), "ssh-keygen did not sign: no");
+        // It can take no key from the terminal of the console.
+        assert_eq!(signed("[ $(ps -o pgid= -p $$) = $$ ] && echo apart").unwrap(), "apart\n");
+    }
 }
