@@ -6,18 +6,12 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::chain::{self, Writer};
-use super::record::Entry;
+use super::record::{Entry, OURS};
 use super::redact::{Redactor, push_string};
 use crate::wire::{Digest, number::push_number};
 
 /// What is kept of a name, in bytes: a host may call a tool by one of many megabytes.
 const LONGEST: usize = 1024;
-
-/// The details that are names and digests of ours: nothing that a call says replaces a part of them.
-const OURS: [&str; 16] = [
-    "above", "answer", "definition", "edited_from", "file", "former", "fingerprint", "host", "method", "operator",
-    "program", "result_of", "scope", "sent", "text", "version",
-];
 
 /// Appends the entry's body to `out`.
 pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
@@ -31,7 +25,7 @@ pub fn write_body(entry: &Entry, redactor: &Redactor, out: &mut String) {
     text(out, r#","session":"#, Some(&entry.session));
     text(out, r#","ticket":"#, entry.ticket.as_deref());
     text(out, r#","tool":"#, entry.tool.as_deref());
-    let target = entry.target.as_deref().map(|target| redactor.without(target, known));
+    let target = entry.target.as_deref().map(|target| redactor.without_parts(target, known));
     text(out, r#","target":"#, target.as_deref().map(|target| redactor.text(target)).as_deref());
     word(out, r#","badge":"#, entry.badge.map(|badge| badge.word()));
     word(out, r#","identity":"#, entry.identity.map(|identity| identity.hash()));

@@ -125,6 +125,12 @@ words! {
     }
 }
 
+/// The details that are names and digests of ours: nothing that a call says replaces a part of them.
+pub(super) const OURS: [&str; 16] = [
+    "above", "answer", "definition", "edited_from", "file", "former", "fingerprint", "host", "method", "operator",
+    "program", "result_of", "scope", "sent", "text", "version",
+];
+
 /// One fact. `None` where a field does not apply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -212,6 +218,20 @@ impl Entry {
         }
         self.assurance = proof.worth();
         self
+    }
+
+    /// Keeps nothing that a call says, for this reason: words and digests of ours, numbers and switches stay.
+    pub fn keep_no_texts(&mut self, why: &'static str) {
+        self.target = None;
+        if self.arguments.is_some() {
+            self.arguments = Value::from(why).to_string().parse().ok();
+        }
+        let members: Map<String, Value> = serde_json::from_str(self.detail.json()).unwrap_or_default();
+        let stays =
+            |(name, value): &(String, Value)| value.is_number() || value.is_boolean() || OURS.contains(&name.as_str());
+        let members: Map<_, _> = members.into_iter().filter(stays).collect();
+        self.detail =
+            Detail { json: if members.is_empty() { String::new() } else { Value::Object(members).to_string() } };
     }
 
     /// Names the definition of its tool.

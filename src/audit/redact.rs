@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::repeats::{Known, is_in};
+use super::repeats::{Known, cut_within, is_in};
 use crate::behavior::secrets;
 use crate::wire::{Digest, digest::Key, plain_run};
 
@@ -52,7 +52,8 @@ impl Redactor {
 
     /// The same, with what is `known` replaced too, but for what is under the first keys that are `ours`.
     pub fn redact_all(&self, json: &str, (known, ours): (&[Known], &[&str]), out: &mut String) -> Option<Cut> {
-        let is_new = !is_in(json, known);
+        // What we say of a call may have a part of something known.
+        let is_new = if ours.is_empty() { !is_in(json, known) } else { known.is_empty() };
         if json.len() <= ROOM && is_new && push_clear(json, out) {
             return None;
         }
@@ -105,6 +106,15 @@ impl Redactor {
         found.fold(Cow::Borrowed(text), |text, one| {
             Cow::Owned(text.replace(&one.text, &self.mark(one.secret.as_bytes())))
         })
+    }
+
+    /// The same for a text of ours about others, which may have been cut within one.
+    pub fn without_parts<'a>(&self, text: &'a str, known: &[Known]) -> Cow<'a, str> {
+        let mut told = self.without(text, known);
+        for (range, one) in cut_within(&told.clone(), known).into_iter().rev() {
+            told.to_mut().replace_range(range, &self.mark(one.secret.as_bytes()));
+        }
+        told
     }
 
     /// A text with the secrets in it replaced.
@@ -261,7 +271,9 @@ impl<'a> Walk<'a> {
             self.value_done(secrets::is_secret_flag(&text));
         }
         let known = self.known();
-        let (text, raw) = match self.redactor.without(&text, known) {
+        // Where something is ours, the rest is what we say of a call.
+        let replaced = if self.ours.is_empty() { Redactor::without } else { Redactor::without_parts };
+        let (text, raw) = match replaced(self.redactor, &text, known) {
             Cow::Borrowed(_) => (text, Some(raw)),
             Cow::Owned(told) => {
                 let shown = self.redactor.text(&text);

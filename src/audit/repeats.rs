@@ -1,16 +1,22 @@
 //! Secrets that come again where nothing says that they are one: which are looked for, and how they are written there. Pure.
 
 use std::collections::VecDeque;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// A secret this short is not looked for outside its own place: it would be found in half of all words.
 const SHORTEST: usize = 4;
 /// The lengths of a secret that is replaced wherever it comes again in records, in bytes.
 const TOKEN: RangeInclusive<usize> = 8..=1024;
+/// From how many bytes on a part of a secret that was cut is one, too.
+const PART: usize = 6;
 /// From how many bytes on one with slashes may be: shorter ones are rather paths.
 const WITH_SLASHES: usize = 24;
 /// How many spellings of secrets of calls are remembered in a session, the latest: a secret with signs in it has up to five.
-const MOST: usize = 64;
+const MOST: usize = 256;
+
+/// A call has more secrets than are remembered: none of them is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany;
 
 /// A text that is replaced wherever it is, and the secret that it spells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +37,22 @@ impl Seen {
         Self { of_command: tokens(found), of_calls: VecDeque::new() }
     }
 
-    /// Adds the tokens of these secrets.
-    pub fn add(&mut self, found: &[String]) {
-        for new in tokens(found) {
+    /// Adds the tokens of these secrets, which are of one call.
+    ///
+    /// # Errors
+    /// They are too many, and would drive all others out: none is added.
+    pub fn add(&mut self, found: &[String]) -> Result<(), TooMany> {
+        let new = tokens(found);
+        if new.len() > MOST {
+            return Err(TooMany);
+        }
+        for new in new {
             if !self.of_command.contains(&new) && !self.of_calls.contains(&new) {
                 self.of_calls.push_back(new);
             }
         }
         self.of_calls.drain(..self.of_calls.len().saturating_sub(MOST));
+        Ok(())
     }
 
     pub fn all(&self) -> Vec<Known> {
@@ -129,6 +143,39 @@ fn percent_encoded(text: &str) -> [String; 2] {
         }
     }
     [upper, lower]
+}
+
+/// Where a text that may have been cut begins or ends within something known: at its end, and around `…`. In order.
+pub fn cut_within<'k>(text: &str, known: &'k [Known]) -> Vec<(Range<usize>, &'k Known)> {
+    const CUT: char = '…';
+    let (mut found, mut start): (Vec<(Range<usize>, &Known)>, usize) = (Vec::new(), 0);
+    for part in text.split(CUT) {
+        let end = start + part.len();
+        if start > 0 {
+            let ends = known.iter().filter_map(|one| Some((start..start + one.end_before(part)?, one)));
+            found.extend(ends.max_by_key(|(range, _)| range.end));
+        }
+        let free = found.last().map_or(0, |(last, _)| last.end);
+        let begins = known.iter().filter_map(|one| Some((start + one.begin_in(part)?..end, one)));
+        found.extend(begins.filter(|(range, _)| range.start >= free).min_by_key(|(range, _)| range.start));
+        start = end + CUT.len_utf8();
+    }
+    found
+}
+
+impl Known {
+    /// Where a part of a text begins that is its beginning, up to the end.
+    fn begin_in(&self, part: &str) -> Option<usize> {
+        let least = self.text.get(..self.text.floor_char_boundary(PART)).filter(|least| least.len() >= SHORTEST)?;
+        part.match_indices(least).map(|(at, _)| at).find(|at| self.text.starts_with(&part[*at..]))
+    }
+
+    /// Where a part of a text ends that is its end, from the start on.
+    fn end_before(&self, part: &str) -> Option<usize> {
+        let from = self.text.ceil_char_boundary(self.text.len().saturating_sub(PART));
+        let least = self.text.get(from..).filter(|least| least.len() >= SHORTEST)?;
+        part.match_indices(least).map(|(at, _)| at + least.len()).find(|end| self.text.ends_with(&part[..*end]))
+    }
 }
 
 /// Whether something known is in a text.

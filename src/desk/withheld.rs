@@ -51,7 +51,7 @@ impl Secrets {
             redactor.json(json, &[], &mut found);
             bytes += json.len();
         }
-        seen.add(&found);
+        seen.add(&found).ok()?;
         let mut all = [repeats::known(&found), seen.all()].concat();
         repeats::longest_first(&mut all);
         (all.len().saturating_mul(bytes) <= MOST_WORK).then_some(Self(all))
@@ -265,7 +265,7 @@ impl Hider<'_> {
     fn without_known<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let is_word = text.len() < 24 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_lowercase());
         let secrets = if is_word { self.but_words } else { self.secrets };
-        self.redactor.without(text, secrets)
+        self.redactor.without_parts(text, secrets)
     }
 
     /// A value with all its texts looked at.

@@ -181,6 +181,12 @@ impl Call {
         &self.line
     }
 
+    /// The digest by which records name a text of the call: made as that of its bytes is.
+    pub fn digest_of(&self, text: &str) -> Digest {
+        let plain = Digest::of(text.as_bytes());
+        if self.digest == self.plain { plain } else { self.line.named(plain) }
+    }
+
     /// Consumes the call for its bytes: the last step before the server's pipe.
     pub fn into_line(self) -> Line {
         self.line

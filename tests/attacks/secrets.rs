@@ -1,10 +1,10 @@
 //! An agent hides from the log what it does, or somebody guesses a secret by what the log has of it: row G6.
 
 use mcp_approve::audit::body::write_body;
-use mcp_approve::audit::record::Entry;
+use mcp_approve::audit::record::{Entry, Kind};
 use mcp_approve::wire::digest::Digest;
 
-use crate::world::{Did, World, call, config};
+use crate::world::{Did, World, call, config, modern_call};
 
 const SECRET: &str = "q7Rz9x81Lm5";
 const ALLOWS: &str = "version = 1\n[[rule]]\nid = \"notes\"\ndecision = \"allow\"\ntool = \"write_file\"\n";
@@ -100,4 +100,62 @@ fn g6_a_digest_confirms_no_guess_and_is_one_for_all_records_of_a_call() {
         assert_eq!(card.digest, expected);
         assert!(card.salt.is_some());
     }
+}
+
+#[test]
+fn g6_what_a_call_brings_beside_its_arguments_has_a_digest_that_confirms_no_guess_and_no_half_of_a_secret() {
+    let redactor = config().redactor;
+    let login = written("/a/login", &format!("Authorization: Bearer {SECRET}"));
+    for (ends, is_plain) in [("nothing", true), (SECRET, false)] {
+        for cut in 0..SECRET.len() {
+            let responses = format!(r#"{{"a":"{} {ends} {}"}}"#, "x".repeat(1024 - 7 - cut), "y".repeat(4096));
+            let mut world = World::new().ready();
+            world.call("1", "write_file", &login);
+            let more = format!(r#","requestState":"s","inputResponses":{responses}"#);
+            world.host(&modern_call("2", "write_file", &written("/a/x", "text"), &more));
+            let told = body(world.entries.iter().rev().find(|entry| entry.kind == Kind::DecisionAsked).unwrap());
+            let plain = Digest::of(responses.as_bytes());
+            let named = if is_plain { plain } else { redactor.key().of(plain.as_bytes()) };
+            assert!(told.contains(&named.to_string()) && !told.contains(&SECRET[..6]), "{cut}: {told}");
+        }
+    }
+}
+
+/// Whatever we say of a call may be cut: the target of a request, a value of `_meta`, a path from both ends.
+#[test]
+fn g6_a_cut_leaves_no_half_of_a_secret_that_comes_again() {
+    let login = written("/a/login", &format!("Authorization: Bearer {SECRET}"));
+    let halves = [&SECRET[..6], &SECRET[SECRET.len() - 6..]];
+    for before in 80..210 {
+        let long = format!("{}{SECRET}{}", "/x".repeat(before / 2), "/y".repeat(150));
+        let meta = format!(r#","_meta":{{"sessionId":"{}{SECRET}","progressToken":7}}"#, "x".repeat(before));
+        let mut world = World::with(config(), &crate::world::play::about_methods("ask")).ready();
+        world.call("1", "write_file", &login);
+        world.host(&call("2", "write_file", &written(&long, "text")).replace("}}}", &format!("}}{meta}}}}}")));
+        world.host(&format!(
+            r#"{{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{{"uri":"file://{long}"}}}}"#
+        ));
+        for told in world.entries.iter().map(body) {
+            assert!(!halves.iter().any(|half| told.contains(half)), "{before}: {told}");
+        }
+    }
+}
+
+#[test]
+fn g6_a_call_with_more_secrets_than_are_remembered_drives_out_none_and_is_asked_and_told_nowhere() {
+    let mut world = World::with(config(), ALLOWS).ready();
+    world.call("1", "write_file", &written("/a/login", &format!("Authorization: Bearer {SECRET}")));
+    let many: Vec<String> = (0..300).map(|n| format!("k{n}Rz9x81Lm{n}q7")).collect();
+    let all = many.iter().map(|one| format!("Authorization: Bearer {one}\\n")).collect::<String>();
+    let did = world.call("2", "write_file", &written(&format!("/a/{}", many[7]), &all));
+    assert!(matches!(did.as_slice(), [Did::Ask(_)]), "{did:?}");
+    world.approve("files-2");
+    world.server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#);
+    let of_call = |entry: &&Entry| entry.ticket.as_deref() == Some("files-2");
+    let told: Vec<String> = world.entries.iter().filter(of_call).map(body).collect();
+    assert!(told.len() >= 4 && told[0].contains("too many secrets"), "{told:#?}");
+    for one in &told {
+        assert!(!many.iter().any(|secret| one.contains(secret)) && !one.contains("/a/"), "{one}");
+    }
+    assert!(matches!(world.call("3", "write_file", &written(&format!("/a/{SECRET}"), "x")).as_slice(), [Did::Ask(_)]));
 }

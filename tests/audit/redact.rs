@@ -205,6 +205,27 @@ fn g6_whatever_is_replaced_because_it_is_known_repeats_and_nothing_else() {
     }
 }
 
+#[test]
+fn g6_what_may_have_been_cut_within_a_secret_ends_before_it() {
+    let known = repeats::tokens(&["q7Rz9x81Lm5".to_owned(), "q7Rz9x".to_owned() + "Zk2Zk3Zk4Zk5"]);
+    for (text, told) in [
+        ("as q7Rz9x81Lm", "as «q7Rz9x81Lm5»"),
+        ("as q7Rz9x81Lm5", "as «q7Rz9x81Lm5»"),
+        ("as q7Rz9xZ…3Zk4Zk5/é", "as «q7Rz9xZk2Zk3Zk4Zk5»…«q7Rz9xZk2Zk3Zk4Zk5»/é"),
+        ("q7Rz9xZ…k4Zk5…", "«q7Rz9xZk2Zk3Zk4Zk5»…k4Zk5…"),
+        ("as q7Rz9x81L, and more", "as q7Rz9x81L, and more"),
+        ("as q7Rz9", "as q7Rz9"),
+        ("Zk4Zk5", "Zk4Zk5"),
+        ("", ""),
+    ] {
+        let told = told.split('«').enumerate().map(|(at, part)| match part.split_once('»').filter(|_| at > 0) {
+            Some((secret, rest)) => format!("{}{rest}", redactor().mark(secret.as_bytes())),
+            None => part.to_owned(),
+        });
+        assert_eq!(redactor().without_parts(text, &known), told.collect::<String>(), "{text}");
+    }
+}
+
 /// RFC 4231, test case 2, its key filled up with zeros as HMAC does.
 #[test]
 fn the_keyed_hash_is_hmac_sha_256() {

@@ -10,13 +10,10 @@ use crate::gate::data::facts::Opinion;
 use crate::gate::held::{
     Approval, AskRecord, Decided, GradedVerdict, Held, Judged, Seen, context::Context, out::Out, retry,
 };
-use crate::gate::state::{Host, Past, passed::side};
+use crate::gate::state::{Past, passed::side};
 use crate::mcp::request;
 use crate::signing::Grade;
 use crate::wire::Call;
-
-/// How many characters of a request's target are recorded.
-const TARGET: usize = 200;
 
 fn of_call(out: &Out, kind: Kind, held: &Held, judged: Option<&Judged>) -> Entry {
     let mut entry = out.entry(kind);
@@ -48,7 +45,7 @@ pub(in crate::gate) fn asked(context: Context<'_>, held: &Held, judged: &Judged)
     if context.out.desks > 0 {
         entry.detail.add("desks", context.out.desks);
     }
-    add_judgement(context.host, &mut entry, held, judged, "");
+    add_judgement(context, &mut entry, held, judged, "");
     if let Past { times, latest: Some(latest), .. } = context.past(held) {
         entry.detail.add("occurrence", times + 1);
         entry.detail.add("former", latest);
@@ -70,7 +67,7 @@ pub(in crate::gate) fn decision(context: Context<'_>, held: &Held, decided: &Dec
     if held.asked != AskRecord::Recorded
         && let Some(judged) = judged
     {
-        add_judgement(context.host, &mut entry, held, judged, &verdict.reason);
+        add_judgement(context, &mut entry, held, judged, &verdict.reason);
     } else {
         // So that a search for what calls belong to finds what was decided of them.
         add_provenance(&mut entry, &held.call);
@@ -120,8 +117,9 @@ pub(in crate::gate) fn withdrawn(out: &Out, held: &Held, judged: Option<&Judged>
 }
 
 /// Adds what the decision rests on. Its `reason` is there already.
-fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
-    let behavior = &judged.behavior;
+fn add_judgement(context: Context<'_>, entry: &mut Entry, held: &Held, judged: &Judged, reason: &str) {
+    let (behavior, call) = (&judged.behavior, &held.call);
+    let recorded = |text| retry::recorded(call, text, &context.out.secrets);
     let opinion = |one: &Opinion| {
         json!({
             "name": one.name, "decision": one.decision.word(), "reason": one.reason,
@@ -144,18 +142,18 @@ fn add_judgement(host: &Host, entry: &mut Entry, held: &Held, judged: &Judged, r
         entry.detail.add("explained", &judged.explained);
     }
     entry.detail.add("confidence", behavior.confidence.word());
-    entry.add("responses", retry::recorded(held.call.input_responses_text()));
-    entry.add("unknown_parts", retry::recorded(held.call.unknown_parts().as_deref()));
+    entry.add("responses", recorded(call.input_responses_text()));
+    entry.add("unknown_parts", recorded(call.unknown_parts().as_deref()));
     entry.detail.add("evidence", behavior.evidence.iter().map(Evidence::to_string).collect::<Vec<_>>());
     let is_shown = behavior.badge() != Badge::Pure || !behavior.analyses.is_empty();
     entry.add("effect", is_shown.then_some(judged.effect.as_str()));
     entry.add("effects", of_all(&behavior.analyses, analysis));
     entry.add("disputed", behavior.disputed.then_some(true));
     entry.add("hazards", of_all(&behavior.hazards, hazard));
-    if let Some((name, version)) = host.of(&held.call) {
+    if let Some((name, version)) = context.host.of(call) {
         entry.detail.add("host", format!("{name} {version}"));
     }
-    add_provenance(entry, &held.call);
+    add_provenance(entry, call);
 }
 
 /// The new things about a read that runs, those that can be agreed to: for `tools review --from-log`. Without secrets.
@@ -187,7 +185,7 @@ pub(in crate::gate) fn add_request(entry: &mut Entry, call: &Call) {
     let params: Value = serde_json::from_str(call.arguments_text()).unwrap_or_default();
     entry.detail.add("method", method);
     entry.detail.add("from", side(call.origin()));
-    entry.target = request::target(&params).map(|target| target.chars().take(TARGET).collect::<String>().into());
+    entry.target = request::target(&params).map(Arc::from);
 }
 
 /// What a call would touch: where it leads and what is there, not its content. `None` where the shell has not looked.

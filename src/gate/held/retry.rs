@@ -6,8 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::behavior::shape::{self, Shape};
 use crate::behavior::{Behavior, Hazard, HazardKind, conclude, words};
+use crate::gate::state::secrets::Secrets;
 use crate::mcp::request::is_trace;
-use crate::wire::{Call, Digest};
+use crate::wire::Call;
 
 /// How many bytes of each a record holds.
 const RECORDED: usize = 4096;
@@ -70,14 +71,16 @@ fn take_answers_own_words(responses: &mut Value) {
     }
 }
 
-/// A text beside the arguments, for a record: whole if it is short, otherwise its beginning, its size and its digest.
-pub fn recorded(text: Option<&str>) -> Option<Value> {
+/// A JSON text of a call beside its arguments, for a record: whole if it is short, otherwise its beginning, its size and its digest.
+pub fn recorded(call: &Call, text: Option<&str>, secrets: &Secrets) -> Option<Value> {
     let text = text?;
     if text.len() <= RECORDED {
         return Some(serde_json::from_str(text).unwrap_or_else(|_| text.into()));
     }
-    let head = text.get(..text.floor_char_boundary(RECORDED / 4)).unwrap_or_default();
-    Some(json!({ "head": head, "bytes": text.len(), "digest": Digest::of(text.as_bytes()) }))
+    // Half a secret would not be known for one.
+    let mut head = secrets.hidden_in_json(text).into_owned();
+    head.truncate(head.floor_char_boundary(RECORDED / 4));
+    Some(json!({ "head": head, "bytes": text.len(), "digest": call.digest_of(text) }))
 }
 
 const OBJECTS: &str = include_str!("../../../assets/words/objects.txt");

@@ -1,12 +1,14 @@
 //! The secrets that came in this session, and by what digest records name a call: none confirms a guess of a secret. Owns no record.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::audit::redact::{Redactor, is_clear};
-use crate::audit::repeats::{Known, Seen};
+use crate::audit::repeats::{Known, Seen, TooMany};
 use crate::audit::{Entry, Kind};
 use crate::behavior::{Hazard, HazardKind};
-use crate::wire::{Call, digest::Key};
+use crate::wire::{Call, Digest, digest::Key};
 
 #[derive(Debug)]
 pub struct Secrets {
@@ -14,11 +16,18 @@ pub struct Secrets {
     seen: Seen,
     /// The same, as entries have them; `None` where there is none.
     known: Option<Arc<[Known]>>,
+    /// The calls with more secrets than are remembered, by their digests.
+    crowded: HashSet<Digest>,
 }
+
+/// From how many such calls on every call is taken for one.
+const MOST_CROWDED: usize = 10_000;
+const CROWDED: &str =
+    "it has too many secrets to look for each where it comes again, so the log keeps nothing that it says";
 
 impl Secrets {
     pub fn new(redactor: Redactor) -> Self {
-        Self { redactor, seen: Seen::default(), known: None }
+        Self { redactor, seen: Seen::default(), known: None, crowded: HashSet::new() }
     }
 
     /// What digests are made with where there is a secret to guess, or the text was not looked at.
@@ -36,9 +45,10 @@ impl Secrets {
     /// Remembers the secrets of a call, and gives it the plain digest of its bytes where it has none.
     pub fn take(&mut self, call: &mut Call) {
         let Some(found) = self.name(call) else { return };
-        if !found.is_empty() {
-            self.seen.add(&found);
-            self.renew();
+        match self.seen.add(&found) {
+            Ok(()) if found.is_empty() => {}
+            Ok(()) => self.renew(),
+            Err(TooMany) => drop(self.crowded.insert(call.digest())),
         }
     }
 
@@ -59,16 +69,32 @@ impl Secrets {
     /// the log what it does, so a person reads it whole.
     pub fn repeat_in(&self, call: &Call) -> Option<Hazard> {
         let text = str::from_utf8(call.line().content()).unwrap_or_default();
-        let what = "a secret of this session comes again in another place, where records hide it, too";
-        self.redactor
-            .repeats(text, self.all())
-            .then(|| Hazard { kind: HazardKind::RepeatedSecret, what: what.to_owned() })
+        let what = match self.is_crowded(call.digest()) {
+            true => CROWDED,
+            false if self.redactor.repeats(text, self.all()) => {
+                "a secret of this session comes again in another place, where records hide it, too"
+            }
+            false => return None,
+        };
+        Some(Hazard { kind: HazardKind::RepeatedSecret, what: what.to_owned() })
+    }
+
+    fn is_crowded(&self, call: Digest) -> bool {
+        self.crowded.len() >= MOST_CROWDED || self.crowded.contains(&call)
+    }
+
+    /// A whole JSON text with the secrets in it replaced.
+    pub fn hidden_in_json<'t>(&self, json: &'t str) -> Cow<'t, str> {
+        self.redactor.json(json, self.all(), &mut Vec::new())
     }
 
     /// Has them replaced in an entry on calls and lines. What was agreed to, and texts, are told by what they say.
     pub fn hide_in(&self, entry: &mut Entry) {
         if !matches!(entry.kind, Kind::Agreed | Kind::Policy | Kind::Tools | Kind::Text) {
             entry.known.clone_from(&self.known);
+            if entry.digest.is_some_and(|call| self.is_crowded(call)) {
+                entry.keep_no_texts(CROWDED);
+            }
         }
     }
 
