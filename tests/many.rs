@@ -7,6 +7,7 @@ mod engine;
 mod faults;
 mod forged;
 mod log;
+mod own;
 mod roles;
 mod stop;
 mod team;

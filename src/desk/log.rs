@@ -89,9 +89,29 @@ impl Central {
             let engine = target.connect(program).await?;
             // Compiling our queries takes longer than they do.
             engine.client.batch_execute("SET jit = off").await?;
-            Ok::<_, EngineError>(engine)
+            // Rows that a role may not see are none to it, and no error.
+            const SEES: &str = "SELECT NOT row_security_active('mcp_approve.record')
+                OR pg_has_role('mcp_approve_operator', 'USAGE') OR pg_has_role('mcp_approve_auditor', 'USAGE')";
+            let sees: bool = engine.client.query_one(SEES, &[]).await?.get(0);
+            Ok::<_, EngineError>(Some(engine).filter(|_| sees))
         })?;
+        let Some(engine) = engine else {
+            return Err(StoreError::Desk {
+                why: format!("the role {} cannot see what is on the desk", target.role()),
+                hint: "log in as an operator or an auditor: `mcp-approve desk init --auditor NAME` makes such a role",
+            });
+        };
         Ok(Self { engine, runtime, known: RefCell::default() })
+    }
+
+    /// The same, as it is at this moment, whatever arrives meanwhile.
+    pub fn open_unchanging(target: &Target, program: Program) -> Result<Self, StoreError> {
+        // What is read may be written where it is taken slowly.
+        const BEGIN: &str = "SET idle_in_transaction_session_timeout = '1h';
+            BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY";
+        let this = Self::open(target, program)?;
+        this.runtime.block_on(this.engine.client.batch_execute(BEGIN)).map_err(EngineError::from)?;
+        Ok(this)
     }
 
     /// Runs a query and waits for its rows.

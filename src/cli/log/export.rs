@@ -8,7 +8,6 @@ use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use clap::ValueHint;
 use serde::Deserialize;
@@ -72,7 +71,7 @@ impl ExportOptions {
     }
 }
 
-/// Verifies the whole log meanwhile: where it does not hold, the error comes after all is written.
+/// Verifies the whole log, too: where it does not hold, the error comes after all is written.
 pub(super) fn run(
     options: &ExportOptions,
     (place, places): (LogPlace<'_>, &Places),
@@ -85,7 +84,11 @@ pub(super) fn run(
     let search = options.of.search(clock)?;
     // Before the log is opened, which may grow meanwhile.
     let noted = if let LogPlace::File(db) = place { noted::read(db) } else { Noted::Nothing };
-    let reader = place.open_there()?;
+    // There the logs of all machines are one after the other: each is verified as it is now, before.
+    let (reader, wrong) = match place {
+        LogPlace::File(_) => (place.open_there()?, None),
+        LogPlace::Desk(target) => verify_desk::verified(target, places)?,
+    };
     if options.format == Format::Csv {
         let machine = if let LogPlace::Desk(_) = place { "machine," } else { "" };
         writeln!(out, "{machine}seq,{},latency_ms,arguments,operator,reason,writer,link", TEXTS.join(","))?;
@@ -100,7 +103,6 @@ pub(super) fn run(
     };
     let verified = match place {
         LogPlace::File(_) => Some(query::each(&reader, &search, &mut write)?),
-        // There the logs of all machines are one after the other: each is verified below.
         LogPlace::Desk(_) => {
             let walk = Walk::new(search.clone(), ReadOrder::OldestFirst, 1);
             walk.to_the_end(&reader, None, &mut |row| match search.takes_row(&row) {
@@ -114,10 +116,9 @@ pub(super) fn run(
     // The whole export is written before an error on stderr.
     out.flush()?;
     const WHAT: &str = "what was exported";
-    match (verified, place) {
-        (Some(verified), _) => verify::vouch(WHAT, &verified, &noted, &reader),
-        (None, LogPlace::Desk(target)) => verify_desk::vouch(WHAT, target, places),
-        (None, LogPlace::File(_)) => Ok(ExitCode::SUCCESS),
+    match verified {
+        Some(verified) => verify::vouch(WHAT, &verified, &noted, &reader),
+        None => verify_desk::vouch(WHAT, wrong.as_ref()),
     }
 }
 

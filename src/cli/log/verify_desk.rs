@@ -25,7 +25,7 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
         let hint = "run it on that machine; on the desk `mcp-approve desk witness` notes the heads of all";
         return Err(Error::wrong("a head is expected of one machine's log", hint));
     }
-    let desk = Central::open(target, Program::Command)?;
+    let desk = Central::open_unchanging(target, Program::Command)?;
     let lists = options.allowed_signers.as_deref().map(|list| (list, options.revoked.as_deref()));
     let signers = match lists {
         Some(lists) => Some(signatures::signers(lists)?),
@@ -101,18 +101,21 @@ fn compare(
     Ok((verify::verify(desk, seen, tell)?, witnesses))
 }
 
-/// What a command wrote of the logs of a desk is an error where one of them does not hold.
-pub(super) fn vouch(what: &str, target: &Target, places: &Places) -> Exit {
-    let desk = Central::open(target, Program::Command)?;
+/// The logs of all machines for a command that writes of them, and the first thing that is wrong with just these.
+pub(super) fn verified(target: &Target, places: &Places) -> Result<(Reader, Option<String>), Error> {
+    let desk = Central::open_unchanging(target, Program::Command)?;
     let lists = signers::load(places).ok().flatten();
     let (found, witnesses) = compare((&desk, target), places, lists.as_ref().map(|lists| &lists.signers), &mut |_| {})?;
     let wrong = found.iter().find_map(|of| Some(format!("{}: {}", of.machine, of.wrong.first()?)));
-    let uncounted = witnesses.as_ref().and_then(|found| found.bad.first());
-    let Some(wrong) = wrong.or_else(|| Some(format!("a text that was signed does not count: {}", uncounted?.1))) else {
-        return Ok(ExitCode::SUCCESS);
-    };
+    let uncounted = || Some(format!("a text that was signed does not count: {}", witnesses?.bad.first()?.1));
+    Ok((Reader::of(Box::new(desk)), wrong.or_else(uncounted)))
+}
+
+/// What a command wrote is an error where something was wrong.
+pub(super) fn vouch(what: &str, wrong: Option<&String>) -> Exit {
+    let Some(wrong) = wrong else { return Ok(ExitCode::SUCCESS) };
     let hint = "`mcp-approve log verify --desk` names all that is wrong".to_owned();
-    Err(Error::Untrue { what: format!("{what} may be untrue: {}", visible(&wrong)), hint })
+    Err(Error::Untrue { what: format!("{what} may be untrue: {}", visible(wrong)), hint })
 }
 
 fn text(of: &OfMachine, out: &mut dyn Write) -> std::io::Result<()> {
