@@ -14,6 +14,7 @@ use crate::cli::look::{Here, shown};
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{self, Group, NewRole};
 use crate::desk::log::Central;
+use crate::desk::own::Other;
 use crate::desk::run::{self, Site, Turn};
 use crate::desk::witness::{Done, Witnessing};
 use crate::home::places::Places;
@@ -280,6 +281,7 @@ fn serve(target: &Target, places: &Places, out: &mut dyn Write) -> Exit {
             Turn::Broken(error) => {
                 format!("{}; it is tried again: {}", visible(&error.to_string()), error.hint())
             }
+            Turn::Other(other) => format!("{other}: {}", Other::HINT),
         };
         // It is tried again and again: why it fails is said once.
         if said != last {

@@ -8,6 +8,7 @@ pub mod init;
 pub mod log;
 pub mod operator;
 pub mod overview;
+pub mod own;
 pub mod run;
 pub mod standing;
 mod tls;

@@ -7,9 +7,13 @@ mod shipping;
 mod standing;
 mod verdicts;
 
+use std::pin::pin;
 use std::time::Duration;
 
+use tokio::sync::mpsc::unbounded_channel;
+
 use super::engine::{Engine, EngineError, Program, Target};
+use super::own::Other;
 use cards::Cards;
 pub use part::{Served, Site, UNWOKEN};
 use shipping::Shipping;
@@ -30,6 +34,8 @@ pub enum Turn {
     Connected,
     /// It broke, and is tried again.
     Broken(EngineError),
+    /// What the desk has of this machine is not its own log.
+    Other(Other),
 }
 
 /// Serves until the process ends.
@@ -38,7 +44,8 @@ pub enum Turn {
 /// What trying again does not help: a wrong URL, password file, file of certificates or schema.
 pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Served {
     let mut cards = Cards::new(&site)?;
-    let mut shipping = Shipping::new(&site, target.role());
+    let (found, mut others) = unbounded_channel();
+    let mut shipping = Shipping::new(&site, target.role(), found);
     let mut standing = Standing::new(&site);
     let mut tries = 0;
     loop {
@@ -50,7 +57,14 @@ pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Ser
             Ok(engine) => {
                 tell(Turn::Connected);
                 tries = 0;
-                serve(&engine, target.role(), &mut cards, &mut shipping, &mut standing).await
+                let served = serve(&engine, target.role(), &mut cards, &mut shipping, &mut standing);
+                let mut served = pin!(served);
+                loop {
+                    tokio::select! {
+                        broken = &mut served => break broken,
+                        Some(other) = others.recv() => tell(Turn::Other(other)),
+                    }
+                }
             }
             // What its owner can put right there is tried again, too.
             Err(

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use mcp_approve::cli::log::named::LogPlace;
 use mcp_approve::cli::log::{self, LogCommand};
 use mcp_approve::cli::look::Look;
 use mcp_approve::desk::engine::Target;
-use mcp_approve::desk::run::{self, Site};
+use mcp_approve::desk::run::{self, Site, Turn};
 use mcp_approve::home::config::DeskPlace;
 use mcp_approve::home::places::Places;
 use mcp_approve::policy::rule::Decision;
@@ -38,11 +38,13 @@ pub struct Machine {
     pub folder: tempfile::TempDir,
     pub name: &'static str,
     running: Option<(tokio::sync::oneshot::Sender<()>, thread::JoinHandle<()>)>,
+    /// What it said of its log.
+    others: Arc<Mutex<Vec<String>>>,
 }
 
 impl Machine {
     pub fn new(name: &'static str) -> Self {
-        Self { folder: tempfile::tempdir().expect("a folder"), name, running: None }
+        Self { folder: tempfile::tempdir().expect("a folder"), name, running: None, others: Arc::default() }
     }
 
     pub fn log(&self) -> PathBuf {
@@ -53,9 +55,14 @@ impl Machine {
         let places = Places::under(self.folder.path()).expect("places");
         let (target, site) = (target(postgres, self.name), Site { places, log: self.log() });
         let (stop, stopped) = tokio::sync::oneshot::channel();
+        let others = Arc::clone(&self.others);
         let thread = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-            let tell = &mut |_| {};
+            let tell = &mut |turn| {
+                if let Turn::Other(other) = turn {
+                    others.lock().expect("kept").push(other.to_string());
+                }
+            };
             runtime.block_on(async {
                 tokio::select! {
                     ended = run::run(&target, site, tell) => panic!("{ended:?}"),
@@ -78,8 +85,12 @@ impl Machine {
         record(&self.log(), numbers.map(call));
     }
 
+    pub fn said(&self) -> Vec<String> {
+        self.others.lock().expect("kept").clone()
+    }
+
     /// What the log has: seq, link and body.
-    fn has(&self) -> Vec<String> {
+    pub fn has(&self) -> Vec<String> {
         let mut rows = Vec::new();
         let reader = Reader::open(&self.log()).expect("a log").expect("a log");
         let visit = &mut |row: mcp_approve::audit::chain::Row<'_>| {
@@ -91,7 +102,7 @@ impl Machine {
         rows
     }
 
-    fn sent(&self, postgres: &Postgres) -> Vec<String> {
+    pub fn sent(&self, postgres: &Postgres) -> Vec<String> {
         let sql =
             "SELECT seq, encode(link, 'hex'), body FROM mcp_approve.record WHERE machine = '{}' ORDER BY seq, place";
         postgres.rows("eve", &sql.replace("{}", self.name))
@@ -494,13 +505,13 @@ fn g5_a_machine_that_restores_an_old_copy_is_named() {
     until("the head went back", || {
         postgres.rows("eve", "SELECT seq FROM mcp_approve.head WHERE machine = 'ada'") == ["30", "20"]
     });
-    // The other writes on from the copy.
+    // The other writes on from the copy, and records that the desk has another log.
     bob.stops();
     restore(&bob);
     bob.calls(51..=55);
     bob.runs(&postgres);
     until("the other log", || {
-        postgres.rows("eve", "SELECT count(*) FROM mcp_approve.record WHERE machine = 'bob'") == ["35"]
+        postgres.rows("eve", "SELECT count(*) FROM mcp_approve.record WHERE machine = 'bob'") == ["36"]
     });
     let (said, holds) = verifies(&postgres);
     assert!(

@@ -1,9 +1,11 @@
 //! What `doctor` says of the desk of many machines: whether it answers, and what the role that logs in there may do.
 
 use super::{Check, broken, good, note};
+use crate::audit::Record;
 use crate::cli::desk::runtime;
 use crate::desk::engine::{EngineError, Program, Target};
 use crate::desk::init::{Group, RoleFound, role};
+use crate::desk::own::{OnDesk, Other};
 use crate::gate::data::event::Now;
 use crate::gate::state::frozen::Stops;
 use crate::home::layers::{Keeps, Layers};
@@ -13,16 +15,38 @@ use crate::home::{config, standing};
 use crate::text::plain::visible;
 
 /// Nothing where `config.toml` names no desk; that it cannot be read has a check of its own.
-pub(super) fn check(places: &Places) -> Option<Check> {
-    let place = config::desk(places).ok().filter(|place| !place.url.is_empty())?;
+pub(super) fn check(places: &Places) -> Vec<Check> {
+    let Some(place) = config::desk(places).ok().filter(|place| !place.url.is_empty()) else { return Vec::new() };
     let found = Target::read(&place).and_then(|target| {
-        let asked = async { role(&target.connect(Program::Command).await?).await };
+        let asked = async {
+            let engine = target.connect(Program::Command).await?;
+            let found = role(&engine).await?;
+            let is_machine = found.groups == [Group::Machine];
+            let own = if is_machine { Some(OnDesk::read(&engine, target.role(), 0).await?) } else { None };
+            Ok((found, own))
+        };
         runtime().map_err(|error| EngineError::Unreachable(error.to_string()))?.block_on(asked)
     });
-    Some(match found {
-        Err(error) => broken("desk", visible(&error.to_string()), Some(error.hint().to_owned())),
-        Ok(found) => of_role(&found),
-    })
+    let (found, own) = match found {
+        Err(error) => return vec![broken("desk", visible(&error.to_string()), Some(error.hint().to_owned()))],
+        Ok(found) => found,
+    };
+    std::iter::once(of_role(&found)).chain(own.and_then(|own| own_log(&own, places))).collect()
+}
+
+/// Whether the desk has this machine's log as it is here, or `desk run` recorded that it had another.
+fn own_log(own: &OnDesk, places: &Places) -> Option<Check> {
+    // That this log cannot be read has a check of its own.
+    let log = config::audit_db(places).ok()?;
+    if let Some(other) = own.other(&log).ok()? {
+        return Some(broken("desk's log", other.to_string(), Some(Other::HINT.to_owned())));
+    }
+    let Record { seq, .. } = Other::kept(&log).ok()??;
+    let what = format!(
+        "record {seq} here says that the desk had another log: `{}`",
+        places.command(&format!("log show {seq}"))
+    );
+    Some(note("desk's log", what))
 }
 
 /// Whether calls of this user are frozen, by what operators signed and by the policies here.

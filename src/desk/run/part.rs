@@ -23,3 +23,8 @@ pub struct Site {
     /// The log that is sent.
     pub log: PathBuf,
 }
+
+/// Milliseconds since 1970, UTC.
+pub fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}

@@ -6,16 +6,19 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::{self, JoinError};
 use tokio::time::sleep;
 use tokio_postgres::Statement;
 
-use super::part::{Served, Site};
+use super::part::{Served, Site, now};
 use crate::audit::chain::{GENESIS, Row};
+use crate::audit::recording::{Recording, RecordingError};
 use crate::audit::store::fold_left;
 use crate::audit::{ReadOrder, Reader, StoreError};
 use crate::desk::columns::{Columns, Shape};
 use crate::desk::engine::{Engine, EngineError};
+use crate::desk::own::{OnDesk, Other};
 
 /// How often we look for new records.
 const EVERY: Duration = Duration::from_secs(1);
@@ -45,9 +48,14 @@ const HEAD: &str = "INSERT INTO mcp_approve.head (seq, link) VALUES ($1, $2)";
 pub(super) struct Shipping {
     log: PathBuf,
     machine: String,
+    key: PathBuf,
     /// When journals were looked for last, and what could not be folded then: each is said once.
     looked: Option<Instant>,
     unfolded: Option<String>,
+    /// Our last record when the desk's were compared with ours, and what of them was not ours; said once, to this.
+    compared: u64,
+    other: Option<Other>,
+    tell: UnboundedSender<Other>,
 }
 
 /// Why nothing is sent just now.
@@ -57,6 +65,8 @@ enum Stopped {
     Engine(#[from] EngineError),
     #[error(transparent)]
     Log(#[from] StoreError),
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     #[error(transparent)]
     Thread(#[from] JoinError),
 }
@@ -68,8 +78,10 @@ impl From<tokio_postgres::Error> for Stopped {
 }
 
 impl Shipping {
-    pub(super) fn new(site: &Site, machine: &str) -> Self {
-        Self { log: site.log.clone(), machine: machine.to_owned(), looked: None, unfolded: None }
+    pub(super) fn new(site: &Site, machine: &str, tell: UnboundedSender<Other>) -> Self {
+        let (log, key) = (site.log.clone(), site.places.redaction_key());
+        let machine = machine.to_owned();
+        Self { log, machine, key, looked: None, unfolded: None, compared: 0, other: None, tell }
     }
 
     pub(super) async fn serve(&mut self, engine: &Engine) -> Served {
@@ -86,8 +98,10 @@ impl Shipping {
 
     async fn ship(&mut self, engine: &Engine) -> Result<std::convert::Infallible, Stopped> {
         let insert = engine.client.prepare(INSERT).await?;
+        // Before anything new is sent: what comes after it would be ours again.
+        self.compare(engine, self.compared).await?;
         let (mut sent, mut is_begun) = self.resume(engine).await?;
-        let mut shapes = HashSet::new();
+        let (mut shapes, mut compared) = (HashSet::new(), Instant::now());
         // When the end of the log was sent last, and which it was.
         let mut head: Option<(Instant, Option<u64>)> = None;
         loop {
@@ -119,10 +133,35 @@ impl Shipping {
                 engine.client.execute(HEAD, &[&number(sent.seq), &link]).await?;
                 head = Some((Instant::now(), Some(sent.seq)));
             }
+            if is_level && compared.elapsed() >= HEADS {
+                self.compare(engine, sent.seq).await?;
+                compared = Instant::now();
+            }
             if is_level {
                 sleep(EVERY).await;
             }
         }
+    }
+
+    /// Looks whether what the desk has of this machine is its own log, now and up to here the next time; where it is not, records that.
+    async fn compare(&mut self, engine: &Engine, next: u64) -> Result<(), Stopped> {
+        let found = OnDesk::read(engine, &self.machine, self.compared).await?;
+        let (log, key, before) = (self.log.clone(), self.key.clone(), self.other);
+        let look = move || {
+            let other = found.other(&log)?;
+            // Where there is no log any more, that shows by itself.
+            if let Some(one) = other.filter(|_| other != before && log.exists()) {
+                Recording::open(&log, &key)?.record(&[(1, one.entry(now()))])?;
+            }
+            Ok::<_, Stopped>(other)
+        };
+        let other = task::spawn_blocking(look).await??;
+        if let Some(one) = other.filter(|_| other != before) {
+            // It fails only at the end of the process.
+            let _ = self.tell.send(one);
+        }
+        (self.compared, self.other) = (next, other);
+        Ok(())
     }
 
     /// Folds what killed wrappers left. What cannot be folded holds up no record.

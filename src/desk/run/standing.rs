@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use tokio::time::timeout;
 
-use super::part::{SOONEST, Served, Site, UNWOKEN};
+use super::part::{SOONEST, Served, Site, UNWOKEN, now};
 use crate::desk::engine::{Engine, EngineError};
 use crate::desk::standing::{Stops, team_page, team_text};
 use crate::home::places::Places;
@@ -219,8 +219,4 @@ fn say(said: &mut Option<String>, failure: Option<String>, what: &str) {
         tracing::error!(%error, "{what}");
     }
     *said = failure;
-}
-
-fn now() -> i64 {
-    jiff::Timestamp::now().as_millisecond()
 }
