@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::repeats::{Known, cut_within, is_in};
+use super::repeats::{Known, cut_within, is_in, may_be_in};
 use crate::behavior::secrets;
 use crate::wire::{Digest, digest::Key, plain_run};
 
@@ -53,7 +53,7 @@ impl Redactor {
     /// The same, with what is `known` replaced too, but for what is under the first keys that are `ours`.
     pub fn redact_all(&self, json: &str, (known, ours): (&[Known], &[&str]), out: &mut String) -> Option<Cut> {
         // What we say of a call may have a part of something known.
-        let is_new = if ours.is_empty() { !is_in(json, known) } else { known.is_empty() };
+        let is_new = if ours.is_empty() { !is_in(json, known) } else { !may_be_in(json, known) };
         if json.len() <= ROOM && is_new && push_clear(json, out) {
             return None;
         }

@@ -164,21 +164,35 @@ pub fn cut_within<'k>(text: &str, known: &'k [Known]) -> Vec<(Range<usize>, &'k 
 }
 
 impl Known {
-    /// Where a part of a text begins that is its beginning, up to the end.
-    fn begin_in(&self, part: &str) -> Option<usize> {
-        let least = self.text.get(..self.text.floor_char_boundary(PART)).filter(|least| least.len() >= SHORTEST)?;
-        part.match_indices(least).map(|(at, _)| at).find(|at| self.text.starts_with(&part[*at..]))
+    /// The least of it that is looked for where a text ends with its beginning, or begins with its end; `None` where that is too little.
+    fn beginning(&self) -> Option<&str> {
+        self.text.get(..self.text.floor_char_boundary(PART)).filter(|least| least.len() >= SHORTEST)
     }
 
-    /// Where a part of a text ends that is its end, from the start on.
-    fn end_before(&self, part: &str) -> Option<usize> {
+    fn end(&self) -> Option<&str> {
         let from = self.text.ceil_char_boundary(self.text.len().saturating_sub(PART));
-        let least = self.text.get(from..).filter(|least| least.len() >= SHORTEST)?;
-        part.match_indices(least).map(|(at, _)| at + least.len()).find(|end| self.text.ends_with(&part[..*end]))
+        self.text.get(from..).filter(|least| least.len() >= SHORTEST)
+    }
+
+    /// Where a text begins to be its beginning, up to the text's end.
+    fn begin_in(&self, part: &str) -> Option<usize> {
+        let mut all = part.match_indices(self.beginning()?).map(|(at, _)| at);
+        all.find(|at| self.text.starts_with(&part[*at..]))
+    }
+
+    /// Where a text ends to be its end, from the text's beginning on.
+    fn end_before(&self, part: &str) -> Option<usize> {
+        let mut all = part.match_indices(self.end()?).map(|(at, least)| at + least.len());
+        all.find(|end| self.text.ends_with(&part[..*end]))
     }
 }
 
 /// Whether something known is in a text.
 pub fn is_in(text: &str, known: &[Known]) -> bool {
     known.iter().any(|one| text.contains(&one.text))
+}
+
+/// Whether something known, or a part of it, may be in a text.
+pub fn may_be_in(text: &str, known: &[Known]) -> bool {
+    known.iter().any(|one| [one.beginning(), one.end()].into_iter().flatten().any(|least| text.contains(least)))
 }

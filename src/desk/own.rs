@@ -1,6 +1,5 @@
 //! Whether what the desk has of this machine is this machine's own log. Whoever owns the database can write it again from some record on,
-//! with links that hold; then its newest records are others, until it
-//! has newer ones of ours: so the log keeps that it was so. Writes to no log.
+//! with links that hold; then its newest records are others, until newer ones of ours arrive. Writes to no log.
 
 use std::fmt;
 use std::ops::ControlFlow;

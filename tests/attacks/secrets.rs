@@ -135,6 +135,8 @@ fn g6_a_cut_leaves_no_half_of_a_secret_that_comes_again() {
         world.host(&format!(
             r#"{{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{{"uri":"file://{long}"}}}}"#
         ));
+        let key = format!("{}{SECRET}", "k".repeat(before / 4));
+        world.host(&modern_call("4", "write_file", &written("/a", "text"), &format!(r#","{key}":1,"z":2"#)));
         for told in world.entries.iter().map(body) {
             assert!(!halves.iter().any(|half| told.contains(half)), "{before}: {told}");
         }

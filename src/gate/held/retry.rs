@@ -47,7 +47,12 @@ pub fn judge(call: &Call, behavior: &mut Behavior) -> Retry {
     }
     if let Some(parts) = call.unknown_parts() {
         let parts: Map<String, Value> = serde_json::from_str(&parts).unwrap_or_default();
-        let names: Vec<String> = parts.keys().take(NAMED).map(|name| name.chars().take(NAME).collect()).collect();
+        // A cut is marked, so that records look there for half a secret.
+        let shown = |name: &String| match name.char_indices().nth(NAME) {
+            Some((end, _)) => format!("{}…", &name[..end]),
+            None => name.clone(),
+        };
+        let names: Vec<String> = parts.keys().take(NAMED).map(shown).collect();
         let more = parts.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let what = format!("the call has a part that mcp-approve does not know: {}{more}", names.join(", "));
