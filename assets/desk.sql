@@ -3,6 +3,7 @@
 --
 -- Who a row is from is never said by the client: the columns `machine` and `operator` take the role that logged in, and no role may
 -- write them. A machine is one login role for each user of a machine.
+SET search_path = pg_catalog, pg_temp;
 CREATE SCHEMA IF NOT EXISTS mcp_approve;
 REVOKE ALL ON SCHEMA mcp_approve FROM PUBLIC;
 
@@ -144,6 +145,28 @@ CREATE TABLE IF NOT EXISTS mcp_approve.standing (
     said      text NOT NULL DEFAULT '' CHECK (length(said) <= 1048576)   -- of a team: the text that the statement names by its digest
 );
 CREATE INDEX IF NOT EXISTS standing_kind ON mcp_approve.standing (kind, place);
+
+-- No text is longer than those who read it expect, and no time is beyond all months. For rows from now on: a desk that was made before may
+-- have others.
+DO $$
+DECLARE
+    rule text[];
+    rules text[][] := ARRAY[
+        ['record', 'short_body', 'octet_length(body) <= 4194304'],
+        ['record', 'short_raw', 'octet_length(raw) <= 4194304'],
+        ['record', 'finite_time', 'isfinite(time)'],
+        ['shape', 'short_words', 'octet_length(words) <= 65536'],
+        ['witness', 'short_note', 'octet_length(note) <= 1048576']
+    ];
+BEGIN
+    FOREACH rule SLICE 1 IN ARRAY rules LOOP
+        IF NOT EXISTS (
+            SELECT FROM pg_constraint WHERE conname = rule[2] AND conrelid = format('mcp_approve.%I', rule[1])::regclass
+        ) THEN
+            EXECUTE format('ALTER TABLE mcp_approve.%I ADD CONSTRAINT %I CHECK (%s) NOT VALID', rule[1], rule[2], rule[3]);
+        END IF;
+    END LOOP;
+END $$;
 
 -- What each role may do. No column that says who wrote a row, or when, can be given.
 REVOKE ALL ON ALL TABLES IN SCHEMA mcp_approve FROM PUBLIC, mcp_approve_machine, mcp_approve_operator, mcp_approve_auditor;

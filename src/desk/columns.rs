@@ -30,7 +30,7 @@ impl Columns {
         let Some(fields) = Fields::of(body) else { return Self::default() };
         let words = IN_SHAPE.map(|field| fields.text(field).map(|text| without_nul(&text)));
         let words = serde_json::to_string(&words).unwrap_or_default();
-        let name = Digest::of(words.as_bytes()).as_bytes()[..16].to_vec();
+        let name = shape_name(&words);
         Self {
             time: fields.millis().unwrap_or(0),
             shape: Some(Shape { name, words }),
@@ -38,6 +38,11 @@ impl Columns {
             ticket: fields.ticket.as_deref().map(key),
         }
     }
+}
+
+/// The name of these words.
+pub fn shape_name(words: &str) -> Vec<u8> {
+    Digest::of(words.as_bytes()).as_bytes()[..16].to_vec()
 }
 
 /// A session or ticket as its column has it: in lower case and cut.

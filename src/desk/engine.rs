@@ -24,8 +24,17 @@ pub const VERSION: i32 = 1;
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// No other role's open transaction holds us up for long.
-const PATIENCE: &str = "SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'";
+/// No other role's open transaction holds us up for long, nor does a function that others made in a schema of the database (until PostgreSQL
+/// 15 any role may make one in `public`) take the place of one of PostgreSQL's own.
+const SESSION: &str = "SET search_path = pg_catalog, pg_temp; \
+    SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '60s'";
+
+/// The columns that we read, with their types; what may be null ends with `?`. Whoever owns the tables can change them, and a value of another
+/// type must not end a program.
+const COLUMNS: &str = include_str!("../../assets/desk_columns.txt");
+const CHANGED: &str = "SELECT wanted FROM unnest($1::text[]) AS of (wanted) WHERE NOT EXISTS (
+    SELECT FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE nspname = 'mcp_approve' AND wanted = format('%s.%s %s%s', relname, attname, atttypid::regtype, CASE WHEN attnotnull THEN '' ELSE '?' END))";
 
 /// Which of our programs connects. Everybody who is connected can see it of everybody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +74,8 @@ pub enum EngineError {
     Login(String),
     #[error("the desk has version {found} of the schema, and this program needs {VERSION}")]
     Version { found: i32 },
+    #[error("the desk's tables were changed: {0} is missing or of another kind")]
+    Changed(String),
     #[error("the desk did not do it: {0}")]
     Database(String),
     /// What `desk run` needs on its own machine.
@@ -88,6 +99,9 @@ impl EngineError {
             }
             Self::Unreachable(_) => {
                 "look at the URL, the network and the role; calls wait meanwhile, and the console on each machine works"
+            }
+            Self::Changed(_) => {
+                "have the owner of the database make it again as `mcp-approve desk init` does: nothing is read until then"
             }
             Self::Version { .. } => "have the owner of the database run `mcp-approve desk init` of the newest version",
             Self::Database(_) => "`mcp-approve doctor` says what this role may do on the desk",
@@ -198,8 +212,13 @@ impl Target {
             Err(error) => return Err(error.into()),
         };
         match found.unwrap_or_default() {
-            VERSION => Ok(engine),
-            found => Err(EngineError::Version { found }),
+            VERSION => {}
+            found => return Err(EngineError::Version { found }),
+        }
+        let rows = engine.client.query(CHANGED, &[&COLUMNS.lines().collect::<Vec<_>>()]).await?;
+        match rows.first() {
+            Some(row) => Err(EngineError::Changed(row.get(0))),
+            None => Ok(engine),
         }
     }
 
@@ -227,7 +246,7 @@ impl Target {
             config.ssl_mode(SslMode::Require);
             open(&config, Tls::trusting(self.place.ca.as_deref())?).await?
         };
-        engine.client.batch_execute(PATIENCE).await?;
+        engine.client.batch_execute(SESSION).await?;
         Ok(engine)
     }
 }

@@ -2,9 +2,9 @@
 //! were forked or went back, rows that would be found by other words than their own. Old months may be dropped: what an operator had
 //! signed of them is named, and no fault. It writes nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 
-use super::columns::Columns;
+use super::columns::{Columns, shape_name};
 use super::log::{Central, body};
 use crate::audit::StoreError;
 use crate::audit::chain::{Break, Head, Row, Verifier};
@@ -14,8 +14,9 @@ use crate::wire::Digest;
 
 /// How many findings are named of one machine; the rest are counted.
 const NAMED: usize = 200;
-/// How many rows are read at once.
+/// How many rows are read at once, and how many bytes of bodies: no body of ours is as long.
 const ROWS: i64 = 2000;
+const LONGEST: i64 = 8 << 20;
 /// How long after the months that are gone a witness may be signed that covers them, in milliseconds: their last records may arrive late,
 /// and what is witnessed later may be of a month that is here.
 const LATE: i64 = 7 * 86_400_000;
@@ -142,8 +143,7 @@ pub fn verify(
     mut witnessed: BTreeMap<String, Vec<Expected>>,
     tell: &mut dyn FnMut(u64),
 ) -> Result<Vec<OfMachine>, StoreError> {
-    let rows = desk.query("SELECT shape, words FROM mcp_approve.shape", &[])?;
-    let words: HashMap<Vec<u8>, String> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
+    let words = shapes(desk)?;
     let (mut machines, oldest, mut read) = (desk.machines()?, oldest_month(desk)?, 0);
     machines.extend(witnessed.keys().filter(|name| !machines.contains(name)).cloned().collect::<Vec<_>>());
     let mut found = Vec::new();
@@ -162,6 +162,25 @@ pub fn verify(
         found.push(checking.done());
     }
     Ok(found)
+}
+
+/// The names of the words that the desk has, where they are the names of those words.
+fn shapes(desk: &Central) -> Result<HashSet<Vec<u8>>, StoreError> {
+    const NEXT: &str =
+        "SELECT machine, shape, CASE WHEN octet_length(words) <= 65536 THEN words ELSE '' END FROM mcp_approve.shape
+        WHERE (machine, shape) > ($1, $2) ORDER BY machine, shape LIMIT $3";
+    let (mut found, mut machine, mut last) = (HashSet::new(), String::new(), Vec::new());
+    loop {
+        let rows = desk.query(NEXT, &[&machine, &last, &ROWS])?;
+        for row in &rows {
+            (machine, last) = (row.get(0), row.get(1));
+            let words: &str = row.get(2);
+            found.extend(Some(last.clone()).filter(|name| *name == shape_name(words)));
+        }
+        if rows.is_empty() {
+            return Ok(found);
+        }
+    }
 }
 
 /// Verifies what came after a record that was verified before; the head, or the first thing that is wrong.
@@ -241,7 +260,7 @@ fn heads(desk: &Central, checking: &mut Checking<'_>, from: i64) -> Result<(), S
 struct Checking<'w> {
     of: OfMachine,
     /// What records are searched by; `None` where that is not compared.
-    words: Option<&'w HashMap<Vec<u8>, String>>,
+    words: Option<&'w HashSet<Vec<u8>>>,
     /// Records that must be there, by their numbers.
     expected: BTreeMap<i64, Vec<Expected>>,
     /// What was signed of records that are there, or of the last one that is not.
@@ -270,7 +289,7 @@ struct First {
 }
 
 impl<'w> Checking<'w> {
-    fn after(begin: Head, machine: String, words: Option<&'w HashMap<Vec<u8>, String>>) -> Self {
+    fn after(begin: Head, machine: String, words: Option<&'w HashSet<Vec<u8>>>) -> Self {
         let seq = i64::try_from(begin.seq).unwrap_or(i64::MAX);
         Self {
             of: OfMachine { machine, ..OfMachine::default() },
@@ -306,13 +325,17 @@ impl<'w> Checking<'w> {
     }
 
     fn rows(&mut self, desk: &Central, tell: &mut dyn FnMut(i64)) -> Result<(), StoreError> {
-        const NEXT: &str = "SELECT place, machine, seq, writer, body, raw, link,
-                (extract(epoch FROM time) * 1000)::bigint, shape, session, ticket
-            FROM mcp_approve.record
-            WHERE machine = $1 AND seq >= $2 AND (seq, place) > ($2, $3) ORDER BY seq, place LIMIT $4";
+        // A page has as many rows as fit, and one. What is longer than any record is not read, and so is another.
+        const NEXT: &str = "SELECT place, machine, seq, writer, CASE WHEN size <= $5 THEN body ELSE '' END,
+                CASE WHEN size <= $5 THEN raw END, link,
+                CASE WHEN isfinite(time) THEN (extract(epoch FROM time) * 1000)::bigint END, shape, session, ticket
+            FROM (SELECT *, sum(size) OVER (ORDER BY seq, place) - size AS before
+                FROM (SELECT *, octet_length(body)::bigint + coalesce(octet_length(raw), 0) AS size FROM mcp_approve.record
+                    WHERE machine = $1 AND seq >= $2 AND (seq, place) > ($2, $3) ORDER BY seq, place LIMIT $4) AS next
+            ) AS page WHERE before <= $5 ORDER BY seq, place";
         let (mut seq, mut place) = if self.seq == 0 { (i64::MIN, i64::MIN) } else { (self.seq, i64::MAX) };
         loop {
-            let rows = desk.query(NEXT, &[&self.of.machine, &seq, &place, &ROWS])?;
+            let rows = desk.query(NEXT, &[&self.of.machine, &seq, &place, &ROWS, &LONGEST])?;
             for row in &rows {
                 (seq, place) = (row.get(2), row.get(0));
                 self.take(row);
@@ -396,10 +419,10 @@ impl<'w> Checking<'w> {
         let is_text = std::str::from_utf8(row.body).is_ok_and(|text| !text.contains('\0'));
         let same_shape = match (&shape, &named) {
             (None, None) => true,
-            (Some(shape), Some(name)) => shape.name == *name && words.get(name) == Some(&shape.words),
+            (Some(shape), Some(name)) => shape.name == *name && words.contains(name),
             _ => false,
         };
-        let same = found.get::<_, i64>(7) == time
+        let same = found.get::<_, Option<i64>>(7) == Some(time)
             && same_shape
             && found.get::<_, Option<String>>(9) == session
             && found.get::<_, Option<String>>(10) == ticket

@@ -351,8 +351,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
 
-    /// Has a program of this text sign a statement longer than any pipe's buffer, within a moment.
-    fn signed(program: &str) -> Result<String, String> {
+    /// Has a program of this text sign a statement longer than any pipe's buffer, within this time.
+    fn signed(program: &str, within: Duration) -> Result<String, String> {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("ssh-keygen");
         fs::write(&path, format!("#!/bin/sh\n{program}\n")).unwrap();
@@ -360,19 +360,21 @@ mod tests {
         let key = PublicKey::of_blob(&key_blob("ssh-ed25519", ED25519).unwrap()).unwrap();
         let key = OwnKey { signer: "mara".into(), key, file: Some("key.pub".into()) };
         let to_sign = standing("x".repeat(1 << 20), NAMESPACE, key);
-        Signing::start(&path, &to_sign, Prompts::Never, home.path())?.within(Duration::from_millis(500))
+        Signing::start(&path, &to_sign, Prompts::Never, home.path())?.within(within)
     }
 
     const ED25519: &str = "AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f";
 
     #[test]
     fn what_signs_in_the_background_holds_up_no_one() {
-        assert_eq!(signed("exec sleep 60"), Err("the key waits for a person".to_owned()), "it reads nothing");
-        assert_eq!(signed("cat >/dev/null; read key </dev/tty; sleep 60").unwrap_err(), "the key waits for a person");
-        assert_eq!(signed("exec wc -c").unwrap().trim(), (1 << 20).to_string());
-        assert_eq!(signed("sleep 60 & exit 0"), Err(NO_SIGNATURE.to_owned()), "what it started holds its pipe open");
-        assert_eq!(signed("echo no >&2; exit 1").unwrap_err(), "ssh-keygen did not sign: no");
+        let waits = |program| signed(program, Duration::from_millis(200)).unwrap_err();
+        assert_eq!(waits("exec sleep 60"), "the key waits for a person", "it reads nothing");
+        assert_eq!(waits("cat >/dev/null; read key </dev/tty; sleep 60"), "the key waits for a person");
+        let ends = |program| signed(program, Duration::from_secs(60));
+        assert_eq!(ends("exec wc -c").unwrap().trim(), (1 << 20).to_string());
+        assert_eq!(ends("sleep 60 & exit 0"), Err(NO_SIGNATURE.to_owned()), "what it started holds its pipe open");
+        assert_eq!(ends("echo no >&2; exit 1").unwrap_err(), "ssh-keygen did not sign: no");
         // It can take no key from the terminal of the console.
-        assert_eq!(signed("[ $(ps -o pgid= -p $$) = $$ ] && echo apart").unwrap(), "apart\n");
+        assert_eq!(ends("[ $(ps -o pgid= -p $$) = $$ ] && echo apart").unwrap(), "apart\n");
     }
 }

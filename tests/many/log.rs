@@ -429,6 +429,14 @@ fn g5_what_is_done_to_the_rows_is_named() {
             "UPDATE mcp_approve.record SET time = time + interval '1 second' WHERE seq = 7",
             "record 7 is searched by another time",
         ),
+        (
+            "ALTER TABLE mcp_approve.record DROP CONSTRAINT finite_time; UPDATE mcp_approve.record SET time = 'infinity' WHERE seq = 7",
+            "record 7 is searched by another time",
+        ),
+        (
+            "ALTER TABLE mcp_approve.record DROP CONSTRAINT short_body; UPDATE mcp_approve.record SET body = repeat('x', 9000000) WHERE seq = 7",
+            "record 7 does not carry the link it must have",
+        ),
         ("UPDATE mcp_approve.record SET ticket = 'files-8' WHERE seq = 7", "record 7 is searched by another time"),
         (
             "UPDATE mcp_approve.record SET shape = (SELECT shape FROM mcp_approve.record WHERE seq = 8) WHERE seq = 7",
@@ -461,6 +469,29 @@ fn g5_what_is_done_to_the_rows_is_named() {
         );
         assert!(verifies(&postgres).1, "{change}");
     }
+}
+
+/// What one role writes ends the verification of no other's log: neither takes the desk such a row, nor does a reader stop at one.
+#[test]
+fn g5_a_row_that_no_log_has_is_not_taken_and_a_table_of_another_kind_is_not_read() {
+    let Some(postgres) = desk() else { return };
+    let record = |body: &str, time: &str| {
+        format!("INSERT INTO mcp_approve.record (seq, writer, body, link, time) VALUES (1, 'w', {body}, 'l', '{time}')")
+    };
+    for (role, sql) in [
+        ("ada", record("'{}'", "infinity")),
+        ("ada", record("repeat('x', 5000000)", "2026-11-28")),
+        ("ada", "INSERT INTO mcp_approve.shape (shape, words) SELECT substr(sha256(convert_to(t, 'UTF8')), 1, 16), t FROM (SELECT '[\"' || repeat('x', 70000) || '\"]' AS t) AS w".to_owned()),
+        ("mara", "INSERT INTO mcp_approve.witness (note) VALUES (repeat('x', 2000000))".to_owned()),
+    ] {
+        let said = postgres.psql(role, &sql);
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(said.contains("violates check constraint"), "{sql:.90}: {said}");
+    }
+    owner(&postgres, "ALTER TABLE mcp_approve.record ALTER link DROP NOT NULL");
+    let found = std::panic::catch_unwind(|| says("log verify", LogPlace::Desk(&target(&postgres, "eve"))).1);
+    let found = found.unwrap_or_default();
+    assert!(found.contains("the desk's tables were changed: record.link bytea is missing"), "{found}");
 }
 
 #[test]

@@ -174,6 +174,25 @@ fn g6_the_owner_is_held_and_a_group_is_nobody() {
     assert_eq!(postgres.rows("postgres", reached), Vec::<String>::new());
 }
 
+/// Until PostgreSQL 15 any role may make functions in `public`, and a database that was upgraded still lets them.
+#[test]
+fn g6_a_function_that_a_role_made_takes_no_place_of_the_engines_own() {
+    let Some(postgres) = desk() else { return };
+    postgres.rows("postgres", "GRANT CREATE ON SCHEMA public TO PUBLIC");
+    postgres.rows(
+        "ada",
+        "CREATE TABLE public.used (by text); GRANT INSERT ON public.used TO PUBLIC;
+         CREATE FUNCTION public.pg_has_role(oid, text, text) RETURNS bool LANGUAGE plpgsql VOLATILE AS
+            $$ BEGIN INSERT INTO public.used VALUES (session_user); RETURN true; END $$;
+         CREATE FUNCTION public.format(text, text) RETURNS text LANGUAGE plpgsql VOLATILE AS
+            $$ BEGIN EXECUTE 'ALTER ROLE ada SUPERUSER'; RETURN pg_catalog.format($1, $2); END $$",
+    );
+    run("desk --url", &postgres.url("mara")).expect("answered");
+    run("desk init --machine cid --url", &postgres.url("postgres")).expect("made again");
+    assert_eq!(postgres.rows("ada", "SELECT by FROM public.used"), [""; 0]);
+    assert_eq!(postgres.rows("ada", "SELECT rolsuper FROM pg_roles WHERE rolname = 'ada'"), ["f"]);
+}
+
 /// `desk init` may be run again, also by an owner who is no superuser; and an old schema is named.
 #[test]
 fn the_desk_is_made_again_and_its_version_is_checked() {
