@@ -237,6 +237,15 @@ impl Target {
                 let hint = "add ?sslmode=require to the URL, or name the folder of the server's socket as the host";
                 return Err(EngineError::Url { what, hint });
             }
+            // The same in a folder where others can make a socket.
+            if let [Host::Unix(folder)] = config.get_hosts()
+                && fs::metadata(folder).is_ok_and(|found| found.mode() & 0o002 != 0)
+            {
+                let what =
+                    format!("a password goes to no socket in {}, where every user can make one", folder.display());
+                let hint = "have the server listen in a folder of its own (unix_socket_directories), or name localhost with ?sslmode=require";
+                return Err(EngineError::Url { what, hint });
+            }
             config.password(password);
         }
         let engine = if is_plain {

@@ -99,6 +99,17 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     let plain = DeskPlace { url: url.replace("?sslmode=require", ""), ..with(Some(&passfile), &good) };
     let said = connect(&plain).expect_err("whoever listens there gets it");
     assert!(said.contains("only over TLS"), "{said}");
+    fs::write(&passfile, "localhost:*:*:ada:secret\n").expect("written");
+    let folder = tempfile::tempdir().expect("a folder");
+    let near = || DeskPlace {
+        url: format!("postgres://ada@{}/postgres", folder.path().display().to_string().replace('/', "%2F")),
+        ..with(Some(&passfile), &good)
+    };
+    assert!(connect(&near()).expect_err("no server").contains("cannot be reached"));
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).expect("a mode");
+    let said = connect(&near()).expect_err("a folder of all");
+    assert!(said.contains("where every user can make one"), "{said}");
+    fs::write(&passfile, format!("localhost:{port}:postgres:ada:a\\:b\\\\c\n")).expect("written");
     let said = connect(&with(None, &good)).expect_err("no password");
     assert!(said.contains("it asks for a password") && said.contains("`passfile` under [desk]"), "{said}");
     fs::set_permissions(&passfile, fs::Permissions::from_mode(0o640)).expect("a mode");
