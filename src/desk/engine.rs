@@ -154,7 +154,7 @@ impl Target {
     /// Reads a place. Errors: what the URL may not have.
     pub fn read(place: &DeskPlace) -> Result<Self, EngineError> {
         let wrong = |what: &str, hint| Err(EngineError::Url { what: what.to_owned(), hint });
-        const WHOLE: &str = "write it as postgres://ROLE@HOST/DATABASE";
+        const WHOLE: &str = "write it as postgres://ROLE@HOST/DATABASE; a search goes before `--desk`, which takes what follows as its URL";
         if !["postgres://", "postgresql://"].iter().any(|scheme| place.url.starts_with(scheme)) {
             return wrong("this is not the URL of a PostgreSQL database", WHOLE);
         }
