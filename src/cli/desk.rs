@@ -78,9 +78,12 @@ witness@mcp-approve. What came since the last is verified first; a log that does
 pub struct FreezeOptions {
     #[command(flatten)]
     pub desk: DeskUrl,
-    /// One machine by its own name (`uname -n`), or one user of it as USER@MACHINE; without it, all
+    /// One machine by its own name (`uname -n`), one user of it as USER@MACHINE, or by its role on the desk; without it, all
     #[arg(long, value_name = "MACHINE", default_value = ALL, hide_default_value = true)]
     pub machine: String,
+    /// Take MACHINE as it is: that machine is not on the desk yet
+    #[arg(long, requires = "machine")]
+    pub unseen: bool,
     /// Why; cards and records say it
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub reason: String,
@@ -209,7 +212,7 @@ pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut d
 }
 
 fn freeze(options: &FreezeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit {
-    let FreezeOptions { desk, machine, reason, lift, status } = options;
+    let FreezeOptions { desk, machine, unseen, reason, lift, status } = options;
     if machine.is_empty() || machine.contains(char::is_whitespace) {
         return Err(Error::wrong("no machine has such a name", "give it as `uname -n` says it there, or USER@MACHINE"));
     }
@@ -217,10 +220,12 @@ fn freeze(options: &FreezeOptions, here: Here<'_>, out: &mut dyn Write) -> Exit 
         return Err(Error::wrong(format!("the reason is longer than {REASON} characters"), "say it in fewer words"));
     }
     let (target, runtime) = (target(desk, here.places)?, runtime()?);
-    let word = if *lift { StopWord::Lift } else { StopWord::Freeze };
     match status {
         true => runtime.block_on(stop::status(&target, here, out))?,
-        false => runtime.block_on(stop::freeze(&target, word, (machine, reason), here, out))?,
+        false => {
+            let word = if *lift { StopWord::Lift } else { StopWord::Freeze };
+            runtime.block_on(stop::freeze(&target, (word, machine, *unseen), reason, here, out))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

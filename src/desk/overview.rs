@@ -3,6 +3,8 @@
 use super::engine::{Engine, EngineError, Program};
 use super::init::{Group, RoleFound, role};
 use super::operator::WAITING;
+use super::told::Told;
+use crate::signing::standing::Me;
 
 /// A role of a machine or an operator, and whether it is connected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,4 +68,28 @@ pub async fn overview(engine: &Engine) -> Result<Overview, EngineError> {
         witnesses = Some(rows.iter().map(|row| row.get(0)).collect());
     }
     Ok(Overview { role, members, waiting, witnesses })
+}
+
+/// How many sessions of each machine are asked for its names.
+const SESSIONS: i64 = 16;
+
+/// What machines say of themselves, each with its role: as stops name them. All of it is foreign text.
+///
+/// # Errors
+/// Why the desk cannot be used.
+pub async fn names(engine: &Engine) -> Result<Vec<(String, Me)>, EngineError> {
+    const HELLOS: &str = "WITH hello AS (
+            SELECT machine, max(place) AS place FROM mcp_approve.told WHERE ticket = '' AND kind = 'hello'
+            GROUP BY machine, session
+        ), newest AS (SELECT place, row_number() OVER (PARTITION BY machine ORDER BY place DESC) AS nth FROM hello)
+        SELECT machine, said FROM newest JOIN mcp_approve.told USING (place) WHERE nth <= $1 AND length(said) <= 65536";
+    let named = |row: &tokio_postgres::Row| match serde_json::from_str(row.get(1)) {
+        Ok(Told::Hello { host, user, .. }) => Some((row.get(0), Me { machine: host, user })),
+        Ok(_) | Err(_) => None,
+    };
+    let mut names: Vec<(String, Me)> =
+        engine.client.query(HELLOS, &[&SESSIONS]).await?.iter().filter_map(named).collect();
+    names.sort();
+    names.dedup();
+    Ok(names)
 }

@@ -26,6 +26,11 @@ pub fn files(places: &Places) -> [PathBuf; 2] {
     [folder.join("stop.json"), folder.join("alive.json")]
 }
 
+/// The file of the stops that `desk alive` has seen. It is its own: two that write one file lose what the other wrote.
+pub fn seen_file(places: &Places) -> PathBuf {
+    places.desk_dir().join("seen.json")
+}
+
 /// This user of this machine, as stops name them.
 pub fn me() -> Me {
     Me { machine: user::machine(), user: user::name() }
@@ -169,7 +174,8 @@ impl Reader {
             return None;
         }
         self.stamps = Some(stamps);
-        let taken = take(&self.places, &mut self.standing, now);
+        let lists = lists(&self.places);
+        let taken = take(&self.places, &mut self.standing, lists.as_ref().map_err(String::as_str), now);
         self.standing.trouble = taken.err().or_else(|| self.standing.doubt());
         Some(self.standing.clone())
     }
@@ -180,20 +186,26 @@ pub fn lists(places: &Places) -> Result<InForce, String> {
     signers::load(places).map_err(|error| error.to_string())?.ok_or_else(|| "there is no list of signers".to_owned())
 }
 
-/// Takes what the files have: stops that cannot be verified now are kept on.
+/// Takes what the files have, by these lists, or why there are none: stops that cannot be verified now are kept on.
 ///
 /// # Errors
 /// The file of stops cannot be read.
-pub fn take(places: &Places, standing: &mut Standing, now: i64) -> Result<(), String> {
+pub fn take(places: &Places, standing: &mut Standing, lists: Result<&InForce, &str>, now: i64) -> Result<(), String> {
     let [stops, alive] = files(places);
-    let lists = lists(places);
-    for one in read(&stops)? {
-        standing.take_kept(one, lists.as_ref().map_err(String::as_str), now);
-    }
+    take_stops(&stops, standing, lists, now)?;
     // A sign of life that cannot be read is none; what it counts for is all there is to know of it.
     for one in read(&alive).unwrap_or_default() {
-        let Ok(lists) = &lists else { break };
-        let _ = standing.take_alive(one, lists, now);
+        let Ok(lists) = lists else { break };
+        standing.take_kept_alive(one, lists, now);
     }
+    Ok(())
+}
+
+/// Takes the stops and lifts that a file has.
+///
+/// # Errors
+/// It cannot be read.
+pub fn take_stops(path: &Path, standing: &mut Standing, lists: Result<&InForce, &str>, now: i64) -> Result<(), String> {
+    read(path)?.into_iter().for_each(|one| standing.take_kept(one, lists, now));
     Ok(())
 }

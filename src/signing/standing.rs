@@ -2,13 +2,14 @@
 //! for one user of one machine: whoever carries it can only leave it out.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::signing::grade::{ConsoleUser, Grade};
 use crate::signing::signers::{InForce, MayNotSign, Signers};
-use crate::signing::statement::{Evidence, Refused, Signed, attest, canonical};
+use crate::signing::statement::{Evidence, NoStatement, Refused, Signed, attest, canonical};
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::wire::{Digest, words::words};
 
@@ -101,6 +102,14 @@ impl Stop {
     #[must_use]
     pub fn ending(self, ends: Vec<Digest>) -> Self {
         Self { ends, ..self }
+    }
+
+    /// What a statement says, whether its signature counts or not.
+    ///
+    /// # Errors
+    /// It is no statement of a stop or a lift.
+    pub fn unchecked(evidence: &Evidence) -> Result<Self, NoStatement> {
+        canonical(&evidence.statement, VERSION)
     }
 
     /// Who froze which machines, and when.
@@ -218,17 +227,24 @@ pub fn moment(time: i64) -> String {
 }
 
 /// Who a wrapper is, in stops.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Me {
     pub machine: String,
     pub user: String,
 }
 
+/// `USER@MACHINE`.
+impl fmt::Display for Me {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.user, self.machine)
+    }
+}
+
 impl Me {
-    fn is_in(&self, scope: &str) -> bool {
+    /// Whether a stop for this is for it.
+    pub fn is_in(&self, scope: &str) -> bool {
         let scope = scope.to_lowercase();
-        let machine = self.machine.to_lowercase();
-        scope == ALL || scope == machine || scope == format!("{}@{machine}", self.user.to_lowercase())
+        scope == ALL || scope == self.machine.to_lowercase() || scope == self.to_string().to_lowercase()
     }
 }
 
@@ -254,13 +270,15 @@ pub struct Standing {
     /// What this machine kept of earlier and cannot verify now, and why: it may be a stop.
     doubtful: BTreeMap<Digest, (Evidence, String)>,
     alive: Option<SignedAlive>,
+    /// The highest counter of signs of life that this machine took or kept, whatever the time of its sign says now.
+    counter: u64,
     /// Why what was signed cannot be read now: there may be a stop in it.
     pub trouble: Option<String>,
 }
 
 impl Standing {
     pub const fn new(me: Me) -> Self {
-        Self { me, stops: BTreeMap::new(), doubtful: BTreeMap::new(), alive: None, trouble: None }
+        Self { me, stops: BTreeMap::new(), doubtful: BTreeMap::new(), alive: None, counter: 0, trouble: None }
     }
 
     /// Takes a stop or a lift, in any order.
@@ -273,27 +291,34 @@ impl Standing {
         let worth = signed.grade(lists.owner, ConsoleUser::Same).ok_or(Ignored::Refused(Refused::NotTouched))?;
         let Stop { stop, time, .. } = signed.statement();
         match stop {
-            StopWord::Freeze if self.ended().contains(&digest) => return Err(Ignored::Older),
+            StopWord::Freeze if self.is_ended(&digest, *time, Some(lists)) => return Err(Ignored::Older),
             StopWord::Lift if *time > now.saturating_add(CLOCK_SKEW) => return Err(Ignored::FromTheFuture),
             StopWord::Freeze | StopWord::Lift => {}
         }
         self.stops.insert(digest, (signed, worth));
-        let ended = self.ended();
-        self.stops.retain(|digest, (signed, _)| signed.statement().stop == StopWord::Lift || !ended.contains(digest));
-        self.doubtful.retain(|one, _| *one != digest && !ended.contains(one));
+        self.doubtful.remove(&digest);
+        let times = self.in_force().map(|stop| (stop.digest(), stop.statement().time));
+        let times = times.chain(self.doubtful.iter().map(|(digest, (evidence, _))| (*digest, signed_at(evidence))));
+        let ended: Vec<Digest> =
+            times.filter(|(stop, time)| self.is_ended(stop, *time, Some(lists))).map(|(stop, _)| stop).collect();
+        for stop in ended {
+            self.stops.remove(&stop);
+            self.doubtful.remove(&stop);
+        }
         Ok(())
     }
 
     /// Takes a statement that this machine kept: one that cannot be verified now, by these lists or for want of them, is kept on.
     pub fn take_kept(&mut self, evidence: Evidence, lists: Result<&InForce, &str>, now: i64) {
         let digest = digest(&evidence);
+        let is_ended = self.is_ended(&digest, signed_at(&evidence), lists.ok());
         let why = match lists.map(|lists| self.take_stop(evidence.clone(), lists, now)) {
             Ok(Ok(()) | Err(Ignored::Older | Ignored::StopMissing)) => return,
             Ok(Err(Ignored::FromTheFuture)) => "it is dated in the future".to_owned(),
             Ok(Err(Ignored::Refused(refused))) => refused.to_string(),
             Err(why) => why.to_owned(),
         };
-        if !self.stops.contains_key(&digest) && !self.ended().contains(&digest) {
+        if !self.stops.contains_key(&digest) && !is_ended {
             self.doubtful.insert(digest, (evidence, why));
         }
     }
@@ -302,18 +327,31 @@ impl Standing {
     pub fn take_alive(&mut self, evidence: Evidence, lists: &InForce, now: i64) -> Result<(), Ignored> {
         let signed = SignedAlive::check(evidence, &lists.signers).map_err(Ignored::Refused)?;
         let Alive { alive, stops, time, .. } = signed.statement();
-        if self.alive.as_ref().is_some_and(|known| known.statement().alive >= *alive) {
+        let is_known = self.alive.as_ref().is_some_and(|known| known.statement().alive == *alive);
+        if is_known || *alive < self.counter {
             return Err(Ignored::Older);
         }
         if *time > now.saturating_add(CLOCK_SKEW) {
             return Err(Ignored::FromTheFuture);
         }
-        let ended = self.ended();
-        if !stops.iter().all(|one| self.stops.contains_key(one) || ended.contains(one)) {
+        let has = |one| self.stops.contains_key(one) || self.doubtful.contains_key(one);
+        // Of a stop that never came here its own time is not known: it was in force at that of the sign.
+        if !stops.iter().all(|one| has(one) || self.is_ended(one, *time, Some(lists))) {
             return Err(Ignored::StopMissing);
         }
+        self.counter = *alive;
         self.alive = Some(signed);
         Ok(())
+    }
+
+    /// Takes a sign of life that this machine kept: nothing with a lower counter is one from then on, whether this is one now or not. A
+    /// clock that was set back brings none back.
+    pub fn take_kept_alive(&mut self, evidence: Evidence, lists: &InForce, now: i64) {
+        let Ok(signed) = SignedAlive::check(evidence.clone(), &lists.signers) else { return };
+        self.counter = self.counter.max(signed.statement().alive);
+        self.alive = self.alive.take().filter(|known| known.statement().alive >= self.counter);
+        // Whether it is one now, its time and the stops here decide.
+        let _ = self.take_alive(evidence, lists, now);
     }
 
     /// The stop in force here that was signed first, and what it is worth.
@@ -327,10 +365,22 @@ impl Standing {
         self.stops.values().map(|(signed, _)| signed).filter(|signed| signed.statement().stop == StopWord::Freeze)
     }
 
+    /// The stops that a sign of life names, in order: those in force, and what was kept, cannot be verified now and may be one.
+    pub fn named(&self) -> Vec<Digest> {
+        let doubtful = self.doubtful().map(|(evidence, _)| digest(evidence));
+        self.in_force().map(SignedStop::digest).chain(doubtful).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// What was kept, cannot be verified now and may be a stop; and why it cannot.
+    pub fn doubtful(&self) -> impl Iterator<Item = (&Evidence, &str)> {
+        let is_lift = |evidence: &Evidence| Stop::unchecked(evidence).is_ok_and(|stop| stop.stop == StopWord::Lift);
+        self.doubtful.values().filter(move |(evidence, _)| !is_lift(evidence)).map(|(evidence, why)| (evidence, &**why))
+    }
+
     /// Why calls may be frozen here by what cannot be verified.
     pub fn doubt(&self) -> Option<String> {
-        self.doubtful.values().find_map(|(evidence, why)| {
-            let what = match canonical::<Stop>(&evidence.statement, VERSION) {
+        self.doubtful().find_map(|(evidence, why)| {
+            let what = match Stop::unchecked(evidence) {
                 Ok(stop) if is_freeze_for(&self.me, &stop) => format!("that {}", stop.who()),
                 Ok(_) => return None,
                 Err(error) => format!("a statement that was kept ({error})"),
@@ -342,9 +392,14 @@ impl Standing {
         })
     }
 
-    /// Whether a lift ended this stop.
-    pub fn is_ended(&self, stop: &Digest) -> bool {
-        self.ended().contains(stop)
+    /// Whether a lift ended a stop that was signed at this time: it was signed later, or its key might sign then, too. The time of a lift is
+    /// whatever its signer wrote; whoever may sign no more can write an earlier one. A key's end after the stop takes nothing from its lifts.
+    pub fn is_ended(&self, stop: &Digest, time: i64, lists: Option<&InForce>) -> bool {
+        self.stops.values().map(|(signed, _)| signed).any(|lift| {
+            let Stop { stop: word, ends, signer, time: lifted, .. } = lift.statement();
+            let might_sign = |lists: &InForce| lists.signers.may_sign(signer, &lift.signer().key, FREEZE, time).is_ok();
+            *word == StopWord::Lift && ends.contains(stop) && (*lifted >= time || lists.is_some_and(might_sign))
+        })
     }
 
     /// What is to be kept: stops in force, lifts, and what cannot be verified now.
@@ -357,12 +412,11 @@ impl Standing {
     pub const fn alive(&self) -> Option<&SignedAlive> {
         self.alive.as_ref()
     }
+}
 
-    /// The digests of the stops that lifts end.
-    fn ended(&self) -> BTreeSet<Digest> {
-        let lifts = self.stops.values().map(|(signed, _)| signed.statement());
-        lifts.filter(|one| one.stop == StopWord::Lift).flat_map(|lift| lift.ends.iter().copied()).collect()
-    }
+/// When a statement says that it was signed; one that cannot be read, at no time.
+fn signed_at(evidence: &Evidence) -> i64 {
+    Stop::unchecked(evidence).map_or(i64::MIN, |stop| stop.time)
 }
 
 fn digest(evidence: &Evidence) -> Digest {

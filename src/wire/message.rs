@@ -146,7 +146,7 @@ pub fn peek(content: &[u8]) -> Gist {
 }
 
 /// Why a notification of a method that rules or a scope are about, or one that carries a call, does not pass.
-pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not accepted where a rule, a scope or a tool call in it needs a decision";
+pub const NO_ANSWER: &str = "a request without an id cannot be answered, so it is not accepted where a rule, a scope, a stop or a tool call in it needs a decision";
 
 fn judged(content: &[u8]) -> Result<Message, Refusal> {
     let what = match envelope::read(content) {

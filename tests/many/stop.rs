@@ -354,10 +354,40 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     assert!(said.contains("(a leaked token): each call is asked until"), "{said}");
     reads(&mut machine, 101);
     console.asked("read");
+    // `desk alive` names a stop from the moment that it has seen it, also when its row is gone and it starts again.
+    let file = home.path().join("robot.pub").display().to_string();
+    let signs =
+        || postgres.rows("eve", "SELECT statement FROM mcp_approve.standing WHERE kind = 'alive' ORDER BY place");
+    let signed = |n: usize| {
+        let _alive = Ends(command(&["alive", "--key", &file]).stdout(Stdio::null()).spawn().expect("run"));
+        until("a sign of life is on the desk", || signs().get(n - 1).cloned())
+    };
+    assert!(!signed(1).contains(r#""stops":[]"#));
+    super::log::owner(
+        &postgres,
+        "CREATE TABLE kept AS SELECT statement, signature FROM mcp_approve.standing WHERE kind = 'stop';
+         DELETE FROM mcp_approve.standing WHERE kind = 'stop'",
+    );
+    assert!(!signed(2).contains(r#""stops":[]"#));
+    super::log::owner(&postgres, "DELETE FROM mcp_approve.standing WHERE kind = 'alive'");
     assert!(run(&["freeze", "--lift"]).ends_with("Lifted: all machines.\n"));
+    assert!(signed(1).contains(r#""stops":[]"#));
+    super::log::owner(&postgres, "DELETE FROM mcp_approve.standing WHERE kind = 'alive'");
     assert_eq!(machine.host.answer(101)["result"]["content"][0]["text"], "done");
 
-    let file = home.path().join("robot.pub").display().to_string();
+    // A machine is named as it names itself, or by its role on the desk; a stop for a name that no one has would hold nowhere.
+    let role = run(&["freeze", "--machine", "ADA"]);
+    assert!(role.contains("ADA is the role of ") && role.contains("The stop is on the desk: "), "{role}");
+    frozen(&mut console, "tom@example.com");
+    assert!(run(&["freeze", "--machine", "ada", "--lift"]).contains("Lifted: "));
+    free(&mut console);
+    let wrong = command(&["freeze", "--machine", "build-99"]).output().expect("run");
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && said.contains("build-99 names none of the desk's machines: "), "{said}");
+    assert!(said.contains("(role ada)") && said.contains("--unseen"), "{said}");
+    assert!(run(&["freeze", "--machine", "build-99", "--unseen"]).contains("The stop is on the desk: build-99."));
+    assert!(run(&["freeze", "--machine", "build-99", "--lift"]).contains("Lifted: build-99."));
+
     let alive = Ends(command(&["alive", "--key", &file]).stdout(Stdio::null()).spawn().expect("run"));
     let count = || postgres.rows("eve", "SELECT count(*) FROM mcp_approve.standing WHERE kind = 'alive'");
     until("a sign of life is on the desk", || (count() == ["1"]).then_some(()));

@@ -231,6 +231,30 @@ fn a_host_can_list_what_there_is_and_reads_nothing_unasked() {
     world.finish();
 }
 
+/// A message without an id cannot wait for a person: only the protocol's own notifications pass. With an id, none of them is one.
+#[test]
+fn what_has_no_answer_passes_while_calls_are_frozen_only_if_the_protocol_has_it() {
+    let note = |method: &str| format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"to":"production"}}}}"#);
+    let (mut world, mut operators) = (World::new().ready(), Signed::new());
+    let odd = ["vendor/deploy", "notifications/vendor/deploy", "resources/subscribe"];
+    for method in odd {
+        assert_eq!(world.host(&note(method)), [Did::ToServer(note(method))], "{method}");
+    }
+    operators.freeze(&mut world);
+    for method in odd {
+        assert_eq!(world.host(&note(method)), [], "{method}");
+    }
+    for method in ["initialized", "cancelled", "progress", "roots/list_changed", "tasks/status"] {
+        let note = note(&format!("notifications/{method}"));
+        assert_eq!(world.host(&note), [Did::ToServer(note)], "{method}");
+    }
+    let request = note("notifications/vendor/deploy").replacen('{', r#"{"id":9,"#, 1);
+    assert_eq!(world.host(&request), [Did::Ask("files-1".into())]);
+    operators.lift(&mut world);
+    assert_eq!(world.host(&note("vendor/deploy")), [Did::ToServer(note("vendor/deploy"))]);
+    world.finish();
+}
+
 /// What waits for a person when calls are frozen is passed on by a person: also a result, which its call has run for.
 #[test]
 fn a_result_that_waits_is_not_passed_on_by_a_change_of_rules_while_calls_are_frozen() {

@@ -257,6 +257,53 @@ fn a_sign_of_life_counts_by_its_counter_and_by_a_key_for_nothing_else() {
     assert!(matches!(other, Err(Ignored::Refused(_))));
 }
 
+/// Its time is what its signer wrote: an earlier one than the stop's ends it only if the key might have signed then, too.
+#[test]
+fn a_key_that_has_ended_lifts_nothing_that_was_signed_later() {
+    let freeze = signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE);
+    let by = |name: &str, time: i64| {
+        let ends = vec![Digest::of(freeze.statement.as_bytes())];
+        let signer = format!("{name}@example.com");
+        let stop = Stop::new(StopWord::Lift, "*".into(), String::new(), (signer, time)).ending(ends);
+        signed(&text(&stop), name, FREEZE)
+    };
+    let lists = |until: &'static str| lists(&[("mara", "mara@example.com KEY"), ("tom", until)]);
+    let gone = lists("tom@example.com valid-before=\"20200101Z\" KEY");
+    let here = lists("tom@example.com KEY");
+    for (lists, time, is_frozen) in [
+        (&gone, 1_500_000_000_000, true),
+        (&here, 1_500_000_000_000, false),
+        (&here, NOW - 1, false),
+        (&here, NOW, false),
+    ] {
+        for order in [[0, 1], [1, 0]] {
+            let (mut known, both) = (standing(), [freeze.clone(), by("tom", time)]);
+            for at in order {
+                let _ = known.take_stop(both[at].clone(), lists, NOW);
+            }
+            assert_eq!(known.stop().is_some(), is_frozen, "{time} {order:?}");
+        }
+    }
+    // A lift that was taken stays good when its key ends in the ordinary way: it is read again from what was kept.
+    let mut known = standing();
+    for one in [freeze.clone(), by("mara", NOW)] {
+        known.take_kept(one, Ok(&here), NOW);
+    }
+    assert!(known.stop().is_none() && known.doubt().is_none());
+}
+
+/// A clock that was set back brings no old sign of life back.
+#[test]
+fn a_kept_sign_of_life_counts_for_its_counter_whatever_its_date() {
+    let mut known = standing();
+    known.take_kept_alive(alive(9, NOW + 60 * MINUTE, "robot", ALIVE), &usual(), NOW);
+    assert!(known.alive().is_none(), "it is none now");
+    assert_eq!(known.take_alive(alive(8, NOW, "robot", ALIVE), &usual(), NOW), Err(Ignored::Older));
+    assert_eq!(known.take_alive(alive(10, NOW, "robot", ALIVE), &usual(), NOW), Ok(()));
+    known.take_kept_alive(alive(9, NOW, "robot", ALIVE), &usual(), NOW);
+    assert_eq!(known.alive().unwrap().statement().alive, 10);
+}
+
 #[test]
 fn a_team_s_set_is_of_the_text_that_was_signed() {
     let signers = usual().signers;

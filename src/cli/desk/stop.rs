@@ -1,7 +1,9 @@
 //! What operators sign for all machines: `desk freeze` a stop or its end, `desk alive` that they can be reached, `desk share` what a
 //! team has agreed to.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -10,13 +12,15 @@ use crate::cli::error::Error;
 use crate::cli::look::{Here, shown};
 use crate::cli::manifest;
 use crate::desk::engine::{Engine, EngineError, Program, Target};
+use crate::desk::overview::names;
 use crate::desk::standing::{StandingKind, Stops, newest, write};
 use crate::home::places::{Places, under};
-use crate::home::{set, signers, standing::me};
+use crate::home::standing::{self, me};
+use crate::home::{set, signers};
 use crate::operator::sign::{self, OwnKey, Prompts};
 use crate::signing::InForce;
 use crate::signing::standing::{
-    ALIVE, Alive, FREEZE, Ignored, SignedAlive, SignedStop, Standing, Stop, StopWord, TEAM, TeamSet, moment, text,
+    ALIVE, ALL, Alive, FREEZE, Ignored, Me, SignedAlive, Standing, Stop, StopWord, TEAM, TeamSet, moment, text,
 };
 use crate::signing::statement::{Evidence, Refused};
 use crate::signing::verdict::CLOCK_SKEW;
@@ -30,6 +34,9 @@ const SIGNS: i64 = 16;
 /// How many stops a lift names at most.
 const MOST_ENDED: usize = 256;
 
+/// How many machines an error names.
+const NAMED: usize = 20;
+
 /// The longest text of a set, in bytes.
 const LONGEST_SET: usize = 1 << 20;
 
@@ -41,19 +48,47 @@ fn no_signature(why: impl Into<String>) -> Error {
     Error::failed("there is no signature", why.into(), "`mcp-approve signers` says who may sign")
 }
 
-/// What is on the desk of stops, as the lists of signers here find it.
+/// What is on the desk of stops or was kept here of earlier, as the lists of signers here find it.
 struct Seen {
     lists: InForce,
     stops: Stops,
     known: Standing,
-    /// Those of a signer who may not sign, newest first; on a machine that took one before, it still counts.
+    /// Those on the desk of a signer who may not sign, newest first; on a machine that took one before, it still counts.
     doubtful: Vec<Evidence>,
     refused: usize,
 }
 
 impl Seen {
-    fn new(lists: InForce) -> Self {
-        Self { lists, stops: Stops::default(), known: Standing::new(me()), doubtful: Vec::new(), refused: 0 }
+    /// Begins with what was kept here: a row that is gone ends no stop.
+    fn new(places: &Places, now: i64) -> Result<Self, Error> {
+        let known = Standing::new(me());
+        let mut seen = Self { lists: lists(places)?, stops: Stops::default(), known, doubtful: Vec::new(), refused: 0 };
+        let [stops, _] = standing::files(places);
+        for file in [stops, standing::seen_file(places)] {
+            seen.take(&file, now)?;
+        }
+        Ok(seen)
+    }
+
+    /// The same by other lists: the desk is read again, and nothing is forgotten.
+    fn by(self, lists: InForce) -> Self {
+        Self { lists, stops: Stops::default(), doubtful: Vec::new(), refused: 0, ..self }
+    }
+
+    fn take(&mut self, file: &Path, now: i64) -> Result<(), Error> {
+        standing::take_stops(file, &mut self.known, Ok(&self.lists), now).map_err(|why| unkept(file, why))
+    }
+
+    /// Keeps what was seen in the file of `desk alive`.
+    fn keep(&mut self, places: &Places, now: i64) -> Result<(), Error> {
+        let file = standing::seen_file(places);
+        self.take(&file, now)?;
+        let kept: Vec<Evidence> = self.known.kept().cloned().collect();
+        if standing::read(&file).map_err(|why| unkept(&file, why))? != kept {
+            places.create_state()?;
+            standing::write(&file, &kept).map_err(|error| unkept(&file, error))?;
+        }
+        Ok(())
     }
 
     async fn read(&mut self, engine: &Engine, now: i64) -> Result<(), EngineError> {
@@ -75,36 +110,90 @@ impl Seen {
 
     /// The stops for these machines: who made each, and the digest by which a lift names it.
     fn of_scope(&self, machine: &str) -> Vec<(String, Digest)> {
-        let verified = self.known.in_force().map(|signed| (signed.statement().clone(), signed.digest(), ""));
-        let doubtful = self.doubtful.iter().filter_map(|evidence| {
-            let stop = serde_json::from_str::<Stop>(&evidence.statement).ok()?;
-            Some((stop, Digest::of(evidence.statement.as_bytes()), ", by a key that may not sign stops here"))
-        });
-        let ended = |digest: &Digest| self.known.is_ended(digest);
-        let all = verified.chain(doubtful).filter(|(stop, digest, _)| {
-            stop.stop == StopWord::Freeze && stop.machine.to_lowercase() == machine.to_lowercase() && !ended(digest)
+        let verified = self.known.in_force().map(|signed| (signed.statement().clone(), signed.digest(), String::new()));
+        let unchecked = |evidence: &Evidence, why: String| {
+            let stop = Stop::unchecked(evidence).ok().filter(|stop| stop.stop == StopWord::Freeze)?;
+            Some((stop, Digest::of(evidence.statement.as_bytes()), why))
+        };
+        let kept = self.known.doubtful();
+        let kept = kept.filter_map(|(one, why)| unchecked(one, format!(", which cannot be verified now ({why})")));
+        let there = self.doubtful.iter();
+        let there = there.filter_map(|one| unchecked(one, ", by a key that may not sign stops here".to_owned()));
+        let mut seen = BTreeSet::new();
+        let all = verified.chain(kept).chain(there).filter(|(stop, digest, _)| {
+            stop.machine.to_lowercase() == machine.to_lowercase()
+                && !self.known.is_ended(digest, stop.time, Some(&self.lists))
+                && seen.insert(*digest)
         });
         all.map(|(stop, digest, why)| (format!("{}{why}", stop.who()), digest)).take(MOST_ENDED).collect()
+    }
+}
+
+fn unkept(file: &Path, why: impl Display) -> Error {
+    Error::failed("what was seen of stops cannot be kept", format!("{}: {why}", file.display()), "correct that first")
+}
+
+/// The machine that a stop is for, as it knows itself, if this is its name or its role on the desk; and what to say of that.
+fn resolved(machine: &str, unseen: bool, there: &[(String, Me)]) -> Result<(String, Option<String>), Error> {
+    if unseen || machine == ALL {
+        return Ok((machine.to_owned(), None));
+    }
+    let is_named = there.iter().any(|(_, me)| me.is_in(machine));
+    let of_role = there.iter().filter(|(role, me)| role.to_lowercase() == machine.to_lowercase() && !me.is_in(machine));
+    // A stop names nothing with a space in it.
+    let of_role = of_role.map(|(_, me)| me.to_string()).filter(|name| !name.contains(char::is_whitespace));
+    let of_role: BTreeSet<String> = of_role.collect();
+    let wrong = |what: &str, names: Vec<String>| {
+        let more = names.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let names = names[..names.len().min(NAMED)].join(", ");
+        let names = if names.is_empty() { "none has been there so far".to_owned() } else { names };
+        let hint = "give one of these, USER@MACHINE or MACHINE; with --unseen it is taken as the name of a machine that is not there yet";
+        Error::wrong(visible(&format!("{machine} {what}: {names}{more}")), hint)
+    };
+    match (is_named, of_role.first()) {
+        (true, None) => Ok((machine.to_owned(), None)),
+        (false, Some(name)) if of_role.len() == 1 => {
+            Ok((name.clone(), Some(format!("{machine} is the role of {name}, as that machine says of itself."))))
+        }
+        (_, Some(_)) => Err(wrong("can be more than one machine of the desk", of_role.into_iter().collect())),
+        (false, None) => {
+            let names = there.iter().map(|(role, me)| format!("{me} (role {role})")).collect();
+            Err(wrong("names none of the desk's machines", names))
+        }
     }
 }
 
 /// Signs a stop or its end at the terminal, and writes it to the desk.
 pub(super) async fn freeze(
     target: &Target,
-    word: StopWord,
-    (machine, reason): (&str, &str),
+    (word, machine, unseen): (StopWord, &str, bool),
+    reason: &str,
     Here { places, now }: Here<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Error> {
     // Before anybody touches a key: the desk may not be there.
     let engine = target.connect(Program::Command).await?;
-    let mut stop = Stop::new(word, machine.to_owned(), reason.to_owned(), (String::new(), now));
+    let found = resolved(machine, unseen, &names(&engine).await?);
+    let mut ends = Vec::new();
+    if word == StopWord::Lift {
+        let mut seen = Seen::new(places, now)?;
+        seen.read(&engine, now).await?;
+        ends = seen.of_scope(machine);
+        if let Ok((name, Some(_))) = &found {
+            ends.extend(seen.of_scope(name));
+        }
+    }
+    // What was frozen by a name can be freed by it, whether a machine has it or not.
+    let (name, said) =
+        found.or_else(|error| if ends.is_empty() { Err(error) } else { Ok((machine.to_owned(), None)) })?;
+    if let Some(said) = said {
+        writeln!(out, "{}", visible(&said))?;
+    }
+    let mut stop = Stop::new(word, name, reason.to_owned(), (String::new(), now));
     let scope = stop.scope();
     let scope = visible(&scope);
     if word == StopWord::Lift {
-        let mut seen = Seen::new(lists(places)?);
-        seen.read(&engine, now).await?;
-        let ends = seen.of_scope(machine);
         if ends.is_empty() {
             writeln!(out, "There is nothing to lift: no stop for {scope} is in force.")?;
             return Ok(());
@@ -116,7 +205,7 @@ pub(super) async fn freeze(
     }
     let key = sign::keys(places, FREEZE, now).map_err(no_signature)?.remove(0);
     stop.signer.clone_from(&key.signer);
-    writeln!(out, "Signing as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
+    writeln!(out, "Signing for {scope} as {key}. Touch the key when it blinks; Ctrl-C ends this.")?;
     out.flush()?;
     places.create_state()?;
     let evidence = sign::standing(text(&stop), FREEZE, key).sign(places).map_err(no_signature)?;
@@ -207,7 +296,7 @@ impl Standings {
 
 /// Reads them.
 pub(super) async fn standings(engine: &Engine, Here { places, now }: Here<'_>) -> Result<Standings, Error> {
-    let mut seen = Seen::new(lists(places)?);
+    let mut seen = Seen::new(places, now)?;
     seen.read(engine, now).await?;
     let stops = seen.known.in_force().map(|signed| under(places.root(), &signed.says())).collect();
     let alive = latest_sign(engine, &seen.lists).await?;
@@ -268,14 +357,17 @@ async fn sign_next(
         Some(engine) => engine,
         None => engine.insert(target.connect(Program::Command).await?),
     };
+    // A stop that was seen counts from then on, also when its row is gone, its key may sign no more, or this starts again.
     let lists = lists(places)?;
-    // A stop that was seen counts from then on, also when its row is no longer there.
-    if seen.as_ref().is_none_or(|seen| seen.lists != lists) {
-        *seen = None;
-    }
-    let seen = seen.get_or_insert_with(|| Seen::new(lists.clone()));
+    let begun = match seen.take() {
+        None => Seen::new(places, now)?,
+        Some(seen) if seen.lists == lists => seen,
+        Some(seen) => seen.by(lists.clone()),
+    };
+    let seen = seen.insert(begun);
     seen.read(engine, now).await?;
-    let stops = seen.known.in_force().map(SignedStop::digest).collect();
+    seen.keep(places, now)?;
+    let stops = seen.known.named();
     let key = own_key(file, places, now)?;
     let highest = latest_sign(engine, &lists).await?.map_or(0, |signed| signed.statement().alive);
     let counter = highest.saturating_add(1).max(now.unsigned_abs() / 1000);

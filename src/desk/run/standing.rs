@@ -195,15 +195,16 @@ impl Standing {
     }
 
     fn keep(&mut self) -> Result<(), String> {
-        // What is there and was not read here stays, whether it can be verified now or not.
-        standing::take(&self.places, &mut self.known, now())?;
+        // What is there and was not read here stays, whether it can be verified now or not. By the lists that the desk was read by: else an
+        // older sign of life would take the place of one that was not verified.
+        let lists = self.lists.as_ref().ok_or("there is no list of signers");
+        standing::take(&self.places, &mut self.known, lists, now())?;
         let stops: Vec<Evidence> = self.known.kept().cloned().collect();
         let alive: Vec<Evidence> = self.known.alive().map(|signed| signed.evidence().clone()).into_iter().collect();
         let files = standing::files(&self.places);
         for ((path, statements), written) in files.iter().zip([stops, alive]).zip(&mut self.written) {
-            let is_there = path.exists();
-            let is_written = written.as_ref() == Some(&statements);
-            if is_there && is_written || !is_there && statements.is_empty() {
+            // Nothing was taken back, so having nothing to keep says nothing about what is there.
+            if statements.is_empty() || path.exists() && written.as_ref() == Some(&statements) {
                 continue;
             }
             standing::write(path, &statements).map_err(|error| format!("{}: {error}", path.display()))?;

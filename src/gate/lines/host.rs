@@ -473,7 +473,9 @@ fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> H
         let what = "too many tools/list requests wait for their answers; ask again when one has come";
         return HostLine::Refused(Refusal::of(what, Some(id), true), plain.into_line());
     }
-    let Some(request) = request::is_ruled(&method).then(|| plain.request(Origin::Host)).flatten().map(Box::new) else {
+    // With an id it waits for an answer, whatever it is called.
+    let is_ruled = request::is_ruled(&method) || method.starts_with("notifications/");
+    let Some(request) = is_ruled.then(|| plain.request(Origin::Host)).flatten().map(Box::new) else {
         return HostLine::Request(plain, id, method, None);
     };
     if holds(context, &request) {
@@ -502,14 +504,15 @@ fn duplicate(id: Id) -> Refusal {
     Refusal::of("a call with this id is already in flight; ids must be unique", Some(id), true)
 }
 
-/// Whether a notification is a request that leaves its id out: it carries a tool call, or a scope would ask about its method.
+/// Whether a notification is a request that leaves its id out: it carries a tool call, or a scope or a stop would ask about its method.
 fn is_request(context: Context<'_>, method: &str, notification: &Plain) -> bool {
     if request::is_notification(method) {
         return false;
     }
     let message: serde_json::Value = serde_json::from_slice(notification.line().content()).unwrap_or_default();
     let params = message.get("params").unwrap_or(&serde_json::Value::Null);
-    !context.scope.is_whole() || carried(method, params, |name| context.catalog.could_have(name)).is_some()
+    let asks = !context.scope.is_whole() || context.rules.stops.frozen.is_some();
+    asks || carried(method, params, |name| context.catalog.could_have(name)).is_some()
 }
 
 /// A request passes: its answer is expected.
