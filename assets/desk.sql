@@ -59,7 +59,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.verdict (
     -- With the role that wrote it: whoever has another role takes nobody's place.
     PRIMARY KEY (machine, session, ticket, principal, digest, operator)
 );
-CREATE INDEX IF NOT EXISTS verdict_xid ON mcp_approve.verdict (machine, xid);
+-- Read role by role, so that what one role fills a table with delays no other's rows; and so are the tables below.
+CREATE INDEX IF NOT EXISTS verdict_role ON mcp_approve.verdict (machine, session, operator, xid, place);
 
 -- Who looks at a call: the others see it, and nothing else follows from it.
 CREATE TABLE IF NOT EXISTS mcp_approve.look (
@@ -132,6 +133,7 @@ CREATE TABLE IF NOT EXISTS mcp_approve.witness (
     operator  text NOT NULL DEFAULT session_user,
     note      text NOT NULL
 );
+CREATE INDEX IF NOT EXISTS witness_role ON mcp_approve.witness (operator, place);
 
 -- Signed statements that all machines read: a stop and its end; a sign of life; what a team has agreed to.
 CREATE TABLE IF NOT EXISTS mcp_approve.standing (
@@ -145,6 +147,7 @@ CREATE TABLE IF NOT EXISTS mcp_approve.standing (
     said      text NOT NULL DEFAULT '' CHECK (length(said) <= 1048576)   -- of a team: the text that the statement names by its digest
 );
 CREATE INDEX IF NOT EXISTS standing_kind ON mcp_approve.standing (kind, place);
+CREATE INDEX IF NOT EXISTS standing_role ON mcp_approve.standing (kind, operator, xid, place);
 
 -- No text is longer than those who read it expect, and no time is beyond all months. For rows from now on: a desk that was made before may
 -- have others.

@@ -1,6 +1,7 @@
 //! Many machines: PostgreSQL carries cards, verdicts and logs between machines and operators. It decides nothing: each wrapper checks
 //! what comes from here, and none of this runs in a wrapper's process.
 
+mod by_role;
 pub mod columns;
 pub mod daily;
 pub mod engine;

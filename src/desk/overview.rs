@@ -1,5 +1,6 @@
 //! What a desk is right now, in a few figures: who has a role there and is connected, and how many calls wait. Reads no card.
 
+use super::by_role::roles;
 use super::engine::{Engine, EngineError, Program};
 use super::init::{Group, RoleFound, role};
 use super::operator::WAITING;
@@ -35,8 +36,18 @@ impl Overview {
     }
 }
 
-/// How many of the newest notes are read: the last one that counts is among them, where not everybody may sign.
-const NOTES: i64 = 16;
+/// How many of the newest notes of each role are read: the last one that counts is among them.
+pub(super) const NOTES: i64 = 16;
+
+/// So many of the newest notes of each role, the newest first.
+pub(super) fn newest_notes() -> String {
+    format!(
+        "SELECT newest.note FROM {} AS wrote CROSS JOIN LATERAL (
+            SELECT place, note FROM mcp_approve.witness WHERE operator = wrote.role ORDER BY place DESC LIMIT $1) AS newest
+        ORDER BY newest.place DESC",
+        roles("witness", "true")
+    )
+}
 
 /// Asks the desk, in as few statements as it takes.
 ///
@@ -63,8 +74,8 @@ pub async fn overview(engine: &Engine) -> Result<Overview, EngineError> {
     if sees {
         let count: i64 = engine.client.query_one(WAITING.as_str(), &[]).await?.get(0);
         waiting = u64::try_from(count).ok();
-        const NEWEST: &str = "SELECT note FROM mcp_approve.witness ORDER BY place DESC LIMIT $1";
-        let rows = engine.client.query(NEWEST, &[&NOTES]).await?;
+        let newest = newest_notes();
+        let rows = engine.client.query(&newest, &[&NOTES]).await?;
         witnesses = Some(rows.iter().map(|row| row.get(0)).collect());
     }
     Ok(Overview { role, members, waiting, witnesses })

@@ -5,6 +5,7 @@ mod cards;
 mod part;
 mod shipping;
 mod standing;
+mod useless;
 mod verdicts;
 
 use std::pin::pin;

@@ -1,5 +1,6 @@
 //! What operators sign for all machines, on the desk: written there, and read as it is. Whoever reads it checks it.
 
+use super::by_role::{ByRole, Table, roles};
 use super::engine::{Engine, EngineError, Program};
 use crate::signing::statement::Evidence;
 use crate::wire::words::words;
@@ -17,8 +18,6 @@ words! {
 #[derive(Clone, Debug)]
 pub struct Row {
     pub evidence: Evidence,
-    /// Of a team's set: its text.
-    pub said: String,
 }
 
 /// Writes a statement, and wakes the machines that are connected. Returns the desk's own time, in milliseconds since 1970, UTC.
@@ -36,62 +35,50 @@ pub async fn write(engine: &Engine, kind: StandingKind, evidence: &Evidence, sai
     Ok(engine.client.query_one(TIME, &[]).await?.get(0))
 }
 
-/// How many stops are read at once.
-const PAGE: i64 = 256;
+/// Read by kind.
+static STANDING: Table =
+    Table { name: "standing", own: "", key: "kind", past: "", columns: "statement, signature", most: 128 };
 
-/// So many stretches are unread at most before nothing newer is begun with.
-const MOST_UNREAD: usize = 8;
-
-/// The first transaction of all.
-const FIRST: &str = "0";
-
-/// Reads the stops that are new, the newest first, a page at a time: rows that mean nothing do not delay one that does.
-pub struct Stops {
-    /// From which transaction on nothing was begun with yet: what began before it has ended.
-    from: String,
-    /// What is unread, the newest last: from this transaction on, below this place.
-    unread: Vec<(String, i64)>,
-}
+/// Reads the stops that are new, a page at a time, of each role in turn: rows that mean nothing do not delay another role's.
+pub struct Stops(ByRole);
 
 impl Default for Stops {
     fn default() -> Self {
-        Self { from: FIRST.to_owned(), unread: Vec::new() }
+        Self(ByRole::new(&STANDING))
     }
 }
 
 impl Stops {
     /// Looks for new ones, to be read next.
     pub async fn begin(&mut self, engine: &Engine) -> Result<(), EngineError> {
-        const ENDED: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
-        if self.unread.len() < MOST_UNREAD {
-            let next = engine.client.query_one(ENDED, &[]).await?.get(0);
-            self.unread.push((std::mem::replace(&mut self.from, next), i64::MAX));
-        }
-        Ok(())
+        self.0.look(engine, &[StandingKind::Stop.word().to_owned()], &[]).await
     }
 
     /// The next page; `None` once all are read.
     pub async fn page(&mut self, engine: &Engine) -> Result<Option<Vec<Evidence>>, EngineError> {
-        const STOPS: &str = "SELECT place, statement, signature FROM mcp_approve.standing \
-            WHERE kind = 'stop' AND xid >= $1::text::xid8 AND place < $2 ORDER BY place DESC LIMIT $3";
-        let Some((from, below)) = self.unread.last_mut() else { return Ok(None) };
-        let rows = engine.client.query(STOPS, &[from, below, &PAGE]).await?;
-        match rows.last() {
-            Some(last) if i64::try_from(rows.len()) == Ok(PAGE) => *below = last.get(0),
-            Some(_) | None => _ = self.unread.pop(),
+        if !self.0.is_behind() {
+            return Ok(None);
         }
-        let evidence = |row: &tokio_postgres::Row| Evidence { statement: row.get(1), signature: row.get(2) };
-        Ok(Some(rows.iter().map(evidence).collect()))
+        Ok(Some(self.0.page(engine).await?.iter().map(|row| signed(row).1).collect()))
     }
 }
 
-/// The newest signed sets of teams below a place, the newest first, without their texts.
-pub async fn team_page(engine: &Engine, below: i64) -> Result<Vec<(i64, Evidence)>, EngineError> {
-    const SETS: &str = "SELECT place, statement, signature FROM mcp_approve.standing \
-        WHERE kind = 'team' AND place < $1 ORDER BY place DESC LIMIT $2";
-    let rows = engine.client.query(SETS, &[&below, &PAGE]).await?;
-    let set = |row: &tokio_postgres::Row| (row.get(0), Evidence { statement: row.get(1), signature: row.get(2) });
-    Ok(rows.iter().map(set).collect())
+/// The place of a row, and what was signed.
+fn signed(row: &tokio_postgres::Row) -> (i64, Evidence) {
+    (row.get(1), Evidence { statement: row.get(4), signature: row.get(5) })
+}
+
+/// The signed sets of teams with their places, the newest of each role, without their texts; of so many pages.
+pub async fn team_sets(engine: &Engine, pages: usize) -> Result<Vec<(i64, Evidence)>, EngineError> {
+    let (mut rows, mut sets) = (ByRole::new(&STANDING), Vec::new());
+    rows.look(engine, &[StandingKind::Team.word().to_owned()], &[]).await?;
+    for _ in 0..pages {
+        if !rows.is_behind() {
+            break;
+        }
+        sets.extend(rows.page(engine).await?.iter().map(signed));
+    }
+    Ok(sets)
 }
 
 /// The text of one.
@@ -101,14 +88,14 @@ pub async fn team_text(engine: &Engine, place: i64) -> Result<String, EngineErro
     Ok(row.map(|row| row.get(0)).unwrap_or_default())
 }
 
-/// The newest rows of a kind, the newest first.
+/// So many of the newest rows of a kind, of each role that wrote any.
 pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Row>, EngineError> {
-    const NEWEST: &str = "SELECT statement, signature, said FROM mcp_approve.standing WHERE kind = $1 \
-        ORDER BY place DESC LIMIT $2";
-    let rows = engine.client.query(NEWEST, &[&kind.word(), &most]).await?;
-    let row = |row: &tokio_postgres::Row| Row {
-        evidence: Evidence { statement: row.get(0), signature: row.get(1) },
-        said: row.get(2),
-    };
-    Ok(rows.iter().map(row).collect())
+    let newest = format!(
+        "SELECT row.statement, row.signature FROM {} AS wrote CROSS JOIN LATERAL (
+            SELECT statement, signature FROM mcp_approve.standing WHERE kind = $1 AND operator = wrote.role
+            ORDER BY xid DESC, place DESC LIMIT $2) AS row",
+        roles("standing", "kind = $1")
+    );
+    let rows = engine.client.query(&newest, &[&kind.word(), &most]).await?;
+    Ok(rows.iter().map(|row| Row { evidence: Evidence { statement: row.get(0), signature: row.get(1) } }).collect())
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::engine::Target;
 use super::log::Central;
+use super::overview::{NOTES, newest_notes};
 use super::verify::{self, Expected, Fault, Witnessed};
 use crate::audit::StoreError;
 use crate::audit::chain::Head;
@@ -17,9 +18,6 @@ use crate::signing::statement::Evidence;
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::signing::witness::{MOST, MachineHead, NAMESPACE, Witness};
 use crate::wire::Digest;
-
-/// How many notes are read at once, the newest first.
-const NOTES: i64 = 16;
 
 /// A desk, as its logs are witnessed.
 #[derive(Debug)]
@@ -74,18 +72,10 @@ impl Witnessing<'_> {
 
     /// When the latest text that counts was signed, in milliseconds since 1970, UTC.
     pub fn latest(&self, now: i64) -> Result<Option<i64>, StoreError> {
-        const NEWEST: &str =
-            "SELECT place, note FROM mcp_approve.witness WHERE place < $1 ORDER BY place DESC LIMIT $2";
-        let (id, mut below) = (id(self.desk)?, i64::MAX);
-        loop {
-            let rows = self.desk.query(NEWEST, &[&below, &NOTES])?;
-            let Some(last) = rows.last() else { return Ok(None) };
-            below = last.get(0);
-            let times = rows.iter().filter_map(|row| Some(check(row.get(1), &id, self.signers).ok()?.time));
-            if let Some(time) = times.filter(|time| *time <= now.saturating_add(CLOCK_SKEW)).max() {
-                return Ok(Some(time));
-            }
-        }
+        let id = id(self.desk)?;
+        let rows = self.desk.query(&newest_notes(), &[&NOTES])?;
+        let times = rows.iter().filter_map(|row| Some(check(row.get(0), &id, self.signers).ok()?.time));
+        Ok(times.filter(|time| *time <= now.saturating_add(CLOCK_SKEW)).max())
     }
 
     /// Signs the end of each log that follows from what was signed before, and keeps it. `may` is asked at the last moment whether to.

@@ -124,6 +124,12 @@ impl Machine {
         let faults = log::of_kind(self.home.path(), "fault").into_iter();
         faults.filter(|one| one["detail"]["what"].as_str().is_some_and(|what| what.starts_with("a verdict"))).collect()
     }
+
+    /// The records of verdicts that were counted, as they are for no wrapper.
+    pub fn counted(&self) -> Vec<Value> {
+        let faults = log::of_kind(self.home.path(), "fault").into_iter();
+        faults.filter(|one| one["session"] == "desk verdicts").collect()
+    }
 }
 
 /// What an operator does with rows, over one connection.

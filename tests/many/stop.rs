@@ -228,6 +228,28 @@ fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
 }
 
 #[test]
+fn g7_rows_of_a_role_without_a_key_hide_no_sign_of_life() {
+    let Some(postgres) = desk() else { return };
+    let mut machine = Machine::start(&postgres, "[desk]\nrequired = true\n", &[]);
+    let mut console = machine.local();
+    frozen(&mut console, "no sign of life of the desk so far");
+    // While nothing is read.
+    machine.stop_run();
+    let list = machine.path().join("etc/allowed_signers");
+    let signers = fs::read_to_string(&list).expect("a list");
+    fs::write(&list, format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line()))
+        .expect("a list");
+    let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
+    row(&postgres, "alive", &signed(sign, &robot(), ALIVE));
+    postgres.rows(
+        "sam",
+        "INSERT INTO mcp_approve.standing (kind, statement, signature) SELECT 'alive', 'x', 'y' FROM generate_series(1, 17)",
+    );
+    machine.start_run();
+    free(&mut console);
+}
+
+#[test]
 fn g7_rows_that_mean_nothing_delay_no_stop() {
     let Some(postgres) = desk() else { return };
     let machine = Machine::start(&postgres, "", &[]);

@@ -1,5 +1,4 @@
-//! What waits on this machine, told to the desk; what operators say of it, brought to the wrapper that holds it. Checks no verdict: the
-//! wrapper does.
+//! What waits on this machine, told to the desk; what operators say of it, brought to the wrapper that holds it, which checks it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -9,7 +8,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, sleep_until};
 
 use super::part::{SOONEST, Served, Site, UNWOKEN};
-use super::verdicts::Verdicts;
+use super::useless::Useless;
+use super::verdicts::{Found, Verdicts};
 use crate::audit::recording;
 use crate::audit::redact::Redactor;
 use crate::audit::repeats::Seen;
@@ -17,14 +17,18 @@ use crate::desk::engine::{Engine, EngineError};
 use crate::desk::told::{EVERY_SESSION, Remote, Told};
 use crate::desk::withheld::{self, Fit, Secrets};
 use crate::gate::data::snapshot::Snapshot;
+use crate::home::places::Places;
 use crate::home::user;
 use crate::link::client::{Clients, Me};
 use crate::link::message::{ClientEvent, ConsoleKind, FromConsole, FromWrapper, Status, Wrapper};
+use crate::wire::Digest;
 
 /// Between two wakes of the operators.
 const WAKES: Duration = Duration::from_millis(100);
 /// Between two rows on the state of one wrapper.
 const STATUSES: Duration = Duration::from_secs(10);
+/// How often a role is told of one call that a verdict of its is of no use: whoever fills a table has no more than that sent.
+const MOST_USELESS: u32 = 64;
 /// How many ends of calls are kept while the desk is out of reach, the latest.
 const MOST_UNSAID: usize = 10_000;
 
@@ -39,6 +43,8 @@ pub(super) struct Cards {
     unsaid: VecDeque<Row>,
     connection: Connection,
     verdicts: Verdicts,
+    useless: Useless,
+    places: Places,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,6 +68,8 @@ struct Session {
 struct Waiting {
     row: Row,
     secrets: Secrets,
+    /// How often each role was told why a verdict of its is of no use.
+    told: BTreeMap<String, u32>,
 }
 
 /// One row of `told`.
@@ -86,7 +94,7 @@ impl Row {
 
 impl Cards {
     /// Attaches to every wrapper of this user, now and later.
-    pub(super) fn new(Site { places, .. }: &Site) -> Result<Self, EngineError> {
+    pub(super) fn new(site @ Site { places, .. }: &Site) -> Result<Self, EngineError> {
         let key = recording::redactor(&places.redaction_key());
         let redactor = key.map_err(|error| {
             here(error.to_string(), "without this key no secret can be replaced, so nothing is sent to the desk")
@@ -108,7 +116,9 @@ impl Cards {
             sessions: BTreeMap::new(),
             unsaid: VecDeque::new(),
             connection: Connection::Down,
-            verdicts: Verdicts::default(),
+            verdicts: Verdicts::new(),
+            useless: Useless::new(site),
+            places: places.clone(),
         };
         // What a process before this one told of may be gone, and nothing said so.
         this.say(EVERY_SESSION, withheld::all(&this.redactor, &Secrets::default(), &Told::Gone));
@@ -144,11 +154,20 @@ impl Cards {
                 (woken, wake_at) = (now, None);
             }
             if read_at <= now || self.verdicts.has_fresh() {
-                self.bring(engine).await?;
+                let live: Vec<String> = self.sessions.keys().cloned().collect();
+                self.verdicts.look(engine, &live).await?;
                 last_read = Instant::now();
                 read_at = last_read + UNWOKEN;
             }
-            let due = [Some(read_at), wake_at, self.status_due()].into_iter().flatten().min().unwrap_or(read_at);
+            // One page, and then what is to be told: what waits for nothing is not told late.
+            let is_behind = self.verdicts.is_behind();
+            if is_behind {
+                self.bring(engine).await?;
+            }
+            self.useless.write();
+            let next = is_behind.then(Instant::now);
+            let due = [next, wake_at, self.status_due(), self.useless.due()];
+            let due = due.into_iter().flatten().fold(read_at, Instant::min);
             tokio::select! {
                 Some(event) = self.heard.recv() => {
                     self.hear(event);
@@ -184,10 +203,19 @@ impl Cards {
         Ok(any)
     }
 
-    /// Brings new verdicts to the wrappers.
+    /// Brings a page of new verdicts to the wrappers.
     async fn bring(&mut self, engine: &Engine) -> Result<(), EngineError> {
-        let live: Vec<String> = self.sessions.keys().cloned().collect();
-        for Remote { session, word, signed } in self.verdicts.read(engine, &live).await? {
+        for found in self.verdicts.page(engine, &self.places).await? {
+            let Remote { session, word, signed } = match found {
+                Found::Verdict(remote) => *remote,
+                Found::Useless { role, why, of } => {
+                    self.useless.count(role.clone(), &why);
+                    if let Some(remote) = of {
+                        self.say_useless(role, why, *remote);
+                    }
+                    continue;
+                }
+            };
             let message = FromConsole::Decide {
                 ticket: word.ticket,
                 digest: word.digest,
@@ -199,6 +227,22 @@ impl Cards {
             }
         }
         Ok(())
+    }
+
+    /// Tells who wrote a verdict on a call that waits why it is of no use: each role so often, so that none takes another's word.
+    fn say_useless(&mut self, role: String, why: String, Remote { session, word, signed }: Remote) {
+        let ticket = word.ticket;
+        let Some(waiting) = self.sessions.get_mut(&session).and_then(|found| found.waiting.get_mut(&ticket)) else {
+            return;
+        };
+        let told = waiting.told.entry(role).or_default();
+        if *told == MOST_USELESS {
+            return;
+        }
+        *told += 1;
+        let statement = Digest::of(signed.statement.as_bytes());
+        let refused = withheld::all(&self.redactor, &waiting.secrets, &Told::Refused { ticket, statement, why });
+        self.say(&session, refused);
     }
 
     fn hear(&mut self, event: ClientEvent) {
@@ -267,7 +311,8 @@ impl Cards {
             return tracing::warn!(ticket = %call.ticket, "a card cannot be sent without a secret in it");
         };
         let row = Row::new(session, fit);
-        found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets });
+        let told = found.waiting.remove(&call.ticket).map(|before| before.told).unwrap_or_default();
+        found.waiting.insert(call.ticket.clone(), Waiting { row: row.clone(), secrets, told });
         self.push(row);
     }
 

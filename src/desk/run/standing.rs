@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::part::{SOONEST, Served, Site, UNWOKEN, now};
 use crate::desk::engine::{Engine, EngineError};
-use crate::desk::standing::{Stops, team_page, team_text};
+use crate::desk::standing::{StandingKind, Stops, newest, team_sets, team_text};
 use crate::home::places::Places;
 use crate::home::replace::replace;
 use crate::home::standing::TeamText;
@@ -19,11 +19,14 @@ use crate::signing::statement::Evidence;
 /// After so many pages of stops, the rest is looked at.
 const PAGES: usize = 16;
 
-/// How many of the newest signs of life are looked at: all but one are of no use, and some may be forged.
+/// How many of the newest signs of life of each role are looked at: all but one are of no use, and some may be forged.
 const SIGNS: i64 = 16;
 
 /// After so many pages of teams' sets no more are looked at.
-const TEAM_PAGES: usize = 64;
+const TEAM_PAGES: usize = 128;
+
+/// By how many rows of teams' sets it shows that there are others than before: whoever fills the table makes this no longer.
+const TEAM_ROWS: i64 = 10_000;
 
 pub(super) struct Standing {
     places: Places,
@@ -32,7 +35,7 @@ pub(super) struct Standing {
     stops: Stops,
     /// The lists by which they were read.
     lists: Option<InForce>,
-    /// How many sets of teams there were, the place of the last, and whose were kept, when they were read.
+    /// How many sets of teams there were, up to [`TEAM_ROWS`], the place of the last, and whose were kept, when they were read.
     teams: (i64, i64, Vec<String>),
     /// What was written last, of stops and of signs of life.
     written: [Option<Vec<Evidence>>; 2],
@@ -99,12 +102,9 @@ impl Standing {
             self.lists = Some(lists.clone());
         }
         let left = self.read_stops(engine, &lists).await?;
-        const NEWEST: &str =
-            "SELECT statement, signature FROM mcp_approve.standing WHERE kind = 'alive' ORDER BY place DESC LIMIT $1";
-        for row in engine.client.query(NEWEST, &[&SIGNS]).await? {
-            let evidence = Evidence { statement: row.get(0), signature: row.get(1) };
+        for row in newest(engine, StandingKind::Alive, SIGNS).await? {
             // Most are known.
-            let _ = self.known.take_alive(evidence, &lists, now());
+            let _ = self.known.take_alive(row.evidence, &lists, now());
         }
         self.read_teams(engine, &lists).await?;
         Ok(left)
@@ -112,8 +112,9 @@ impl Standing {
 
     /// Keeps the sets of those whom `config.toml` names, whenever there are other rows than before.
     async fn read_teams(&mut self, engine: &Engine, lists: &InForce) -> Result<(), EngineError> {
-        const ROWS: &str = "SELECT count(*), coalesce(max(place), 0) FROM mcp_approve.standing WHERE kind = 'team'";
-        let row = engine.client.query_one(ROWS, &[]).await?;
+        const ROWS: &str = "SELECT count(*), coalesce(max(place), 0) FROM (
+            SELECT place FROM mcp_approve.standing WHERE kind = 'team' ORDER BY place DESC LIMIT $1) AS newest";
+        let row = engine.client.query_one(ROWS, &[&TEAM_ROWS]).await?;
         // A configuration that cannot be read names no one, and what was kept stays.
         let named = config::team(&self.places).unwrap_or_default();
         let rows = (row.get(0), row.get(1), named);
@@ -146,17 +147,11 @@ impl Standing {
         lists: &InForce,
         named: &[String],
     ) -> Result<Vec<TeamText>, EngineError> {
-        let (mut found, mut below) = (Vec::new(), i64::MAX);
-        for _ in 0..TEAM_PAGES {
-            let page = team_page(engine, below).await?;
-            let Some((last, _)) = page.last() else { break };
-            below = *last;
-            let of_named = |(place, signed)| {
-                let (author, time) = standing::author(&signed, lists, now())?;
-                named.contains(&author).then_some((time, author, place, signed))
-            };
-            found.extend(page.into_iter().filter_map(of_named));
-        }
+        let of_named = |(place, signed)| {
+            let (author, time) = standing::author(&signed, lists, now())?;
+            named.contains(&author).then_some((time, author, place, signed))
+        };
+        let mut found: Vec<_> = team_sets(engine, TEAM_PAGES).await?.into_iter().filter_map(of_named).collect();
         // By the time that was signed: whoever may write rows can put an older one on top.
         found.sort_by_key(|one| Reverse(one.0));
         let (mut sets, mut wanted): (Vec<TeamText>, Vec<&String>) = (Vec::new(), named.iter().collect());
