@@ -1,5 +1,7 @@
 //! Stops, signs of life and what a team has agreed to: which statements count on a machine, in any order that they are carried in.
 
+use std::collections::BTreeSet;
+
 use jiff::tz::TimeZone;
 use mcp_approve::signing::grade::Owner;
 use mcp_approve::signing::signers::{InForce, Signers};
@@ -66,7 +68,7 @@ const ORDERS: &[Row] = &[
     (&[("build-7.example.com", 0)], &[], 0, false),
     (&[("", 0)], &[], 0, false),
     (&[("*", -9)], &[0], -8, false),
-    // Times order nothing: a clock is wrong on either side.
+    // By a key that may sign then, times order nothing: a clock is wrong on either side.
     (&[("*", -9)], &[0], -60, false),
     (&[("*", 60)], &[], 0, true),
     (&[("*", 60)], &[0], 0, false),
@@ -96,6 +98,44 @@ fn a_stop_holds_until_a_lift_names_it_in_any_order() {
                 let _ = known.take_stop(one.clone(), &usual(), NOW);
             }
             assert_eq!(known.stop().is_some(), *frozen, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn a_lift_by_a_key_that_ended_before_the_stop_ends_nothing_whatever_its_time_says() {
+    let by_sam = |lifted: i64, freeze: &Evidence| {
+        let stop = Stop::new(StopWord::Lift, "*".into(), String::new(), ("sam@example.com".into(), lifted));
+        signed(&text(&stop.ending(vec![Digest::of(freeze.statement.as_bytes())])), "sam", FREEZE)
+    };
+    // The end of sam's key; when the stop was signed, and its lift, in hours from now; whether calls are still frozen.
+    for (end, stopped, lifted, frozen) in [
+        ("20250101Z", 0, -24 * 1000, true),
+        ("202611270900Z", 0, -2, true),
+        ("202611270900Z", -2, -2, false),
+        // Its clock is behind that of the stop, or the key ended since.
+        ("202611270900Z", -2, -3, false),
+        ("202611270900Z", -3, -2, false),
+        ("20270101Z", 0, -1000, false),
+        ("20270101Z", 24, -1, false),
+        ("20270101Z", 24 * 100, -1, true),
+    ] {
+        let sams = format!("sam@example.com valid-before=\"{end}\" KEY");
+        let lists = lists(&[("mara", "mara@example.com KEY"), ("sam", &sams)]);
+        let at = |hours: i64| NOW + hours * 60 * MINUTE;
+        let freeze = signed(&stop(StopWord::Freeze, "*", at(stopped)), "mara", FREEZE);
+        let lift = by_sam(at(lifted), &freeze);
+        for all in [[&freeze, &lift], [&lift, &freeze]] {
+            let [mut known, mut kept, mut doubtful] = [standing(), standing(), standing()];
+            for one in all {
+                let _ = known.take_stop(one.clone(), &lists, NOW);
+                kept.take_kept(one.clone(), Ok(&lists), NOW);
+            }
+            assert_eq!((known.stop().is_some(), kept.stop().is_some()), (frozen, frozen), "{end} {stopped} {lifted}");
+            // The same of one that was kept and cannot be verified now.
+            doubtful.take_kept(freeze.clone(), Err("there is no list of signers"), NOW);
+            doubtful.take_stop(lift.clone(), &lists, NOW).unwrap();
+            assert_eq!(doubtful.doubt().is_some(), frozen, "{end} {stopped} {lifted}");
         }
     }
 }
@@ -146,6 +186,50 @@ fn a_sign_of_life_counts_only_where_each_stop_that_it_names_is_known() {
     assert_eq!(known.take_alive(named, &usual(), NOW), Ok(()));
     known.take_stop(signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE), &usual(), NOW).unwrap();
     assert_eq!(known.take_alive(alive(2, NOW, "robot", ALIVE), &usual(), NOW), Ok(()));
+}
+
+#[test]
+fn a_sign_of_life_names_what_is_in_force_and_what_cannot_be_verified_now() {
+    let [first, second] = ["build-8", "*"].map(|on| signed(&stop(StopWord::Freeze, on, NOW), "mara", FREEZE));
+    let digests = |all: &[&Evidence]| -> Vec<Digest> {
+        let digests: BTreeSet<_> = all.iter().map(|one| Digest::of(one.statement.as_bytes())).collect();
+        digests.into_iter().collect()
+    };
+    let named = |known: &Standing, counter| {
+        let sign = text(&Alive::new(counter, known.named(), ("robot@example.com".into(), NOW)));
+        signed(&sign, "robot", ALIVE)
+    };
+    let mut known = standing();
+    known.take_stop(second.clone(), &usual(), NOW).unwrap();
+    let without = lists(&[("robot", "robot@example.com namespaces=\"alive@mcp-approve\" KEY")]);
+    known.take_kept(first.clone(), Ok(&without), NOW);
+    known.take_kept(lift("*", NOW, &[]), Ok(&without), NOW);
+    assert_eq!(known.named(), digests(&[&first, &second]));
+    // Whoever has both takes it, one that cannot be verified there too; who lacks one does not.
+    assert_eq!(known.take_alive(named(&known, 1), &usual(), NOW), Ok(()));
+    let mut other = standing();
+    other.take_stop(second.clone(), &usual(), NOW).unwrap();
+    assert_eq!(other.take_alive(named(&known, 1), &usual(), NOW), Err(Ignored::StopMissing));
+    known.take_stop(lift("*", NOW, &[&first, &second]), &usual(), NOW).unwrap();
+    assert_eq!(known.named(), []);
+}
+
+/// A lift that counts for no stop of today hides none that never came here.
+#[test]
+fn a_lift_by_a_key_that_ended_makes_no_missing_stop_known() {
+    let freeze = signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE);
+    let ends = vec![Digest::of(freeze.statement.as_bytes())];
+    let sign = text(&Alive::new(1, ends.clone(), ("robot@example.com".into(), NOW)));
+    for (end, taken) in [("20250101Z", Err(Ignored::StopMissing)), ("20270101Z", Ok(()))] {
+        let sams = format!("sam@example.com valid-before=\"{end}\" KEY");
+        let robots = "robot@example.com namespaces=\"alive@mcp-approve\" KEY";
+        let lists = lists(&[("sam", &sams), ("robot", robots)]);
+        let old = ("sam@example.com".to_owned(), 1_700_000_000_000);
+        let lift = Stop::new(StopWord::Lift, "*".into(), String::new(), old).ending(ends.clone());
+        let mut known = standing();
+        known.take_stop(signed(&text(&lift), "sam", FREEZE), &lists, NOW).unwrap();
+        assert_eq!(known.take_alive(signed(&sign, "robot", ALIVE), &lists, NOW), taken, "{end}");
+    }
 }
 
 #[test]
@@ -257,51 +341,32 @@ fn a_sign_of_life_counts_by_its_counter_and_by_a_key_for_nothing_else() {
     assert!(matches!(other, Err(Ignored::Refused(_))));
 }
 
-/// Its time is what its signer wrote: an earlier one than the stop's ends it only if the key might have signed then, too.
+/// The clock of a machine is set back, and what keeps its counter starts again.
 #[test]
-fn a_key_that_has_ended_lifts_nothing_that_was_signed_later() {
-    let freeze = signed(&stop(StopWord::Freeze, "*", NOW), "mara", FREEZE);
-    let by = |name: &str, time: i64| {
-        let ends = vec![Digest::of(freeze.statement.as_bytes())];
-        let signer = format!("{name}@example.com");
-        let stop = Stop::new(StopWord::Lift, "*".into(), String::new(), (signer, time)).ending(ends);
-        signed(&text(&stop), name, FREEZE)
-    };
-    let lists = |until: &'static str| lists(&[("mara", "mara@example.com KEY"), ("tom", until)]);
-    let gone = lists("tom@example.com valid-before=\"20200101Z\" KEY");
-    let here = lists("tom@example.com KEY");
-    for (lists, time, is_frozen) in [
-        (&gone, 1_500_000_000_000, true),
-        (&here, 1_500_000_000_000, false),
-        (&here, NOW - 1, false),
-        (&here, NOW, false),
-    ] {
-        for order in [[0, 1], [1, 0]] {
-            let (mut known, both) = (standing(), [freeze.clone(), by("tom", time)]);
-            for at in order {
-                let _ = known.take_stop(both[at].clone(), lists, NOW);
-            }
-            assert_eq!(known.stop().is_some(), is_frozen, "{time} {order:?}");
-        }
-    }
-    // A lift that was taken stays good when its key ends in the ordinary way: it is read again from what was kept.
+fn a_kept_sign_of_life_counts_for_the_counter_whatever_its_date() {
+    const DAY: i64 = 24 * 60 * MINUTE;
+    let sign = |counter, time| alive(counter, time, "robot", ALIVE);
+    let yesterday = NOW - DAY;
     let mut known = standing();
-    for one in [freeze.clone(), by("mara", NOW)] {
-        known.take_kept(one, Ok(&here), NOW);
-    }
-    assert!(known.stop().is_none() && known.doubt().is_none());
-}
-
-/// A clock that was set back brings no old sign of life back.
-#[test]
-fn a_kept_sign_of_life_counts_for_its_counter_whatever_its_date() {
+    known.take_kept_alive(sign(7, NOW), &usual(), yesterday);
+    assert_eq!(known.alive(), None, "it is none now");
+    assert_eq!(known.take_alive(sign(6, yesterday), &usual(), yesterday), Err(Ignored::Older));
+    // It was taken before what was kept was read.
     let mut known = standing();
-    known.take_kept_alive(alive(9, NOW + 60 * MINUTE, "robot", ALIVE), &usual(), NOW);
-    assert!(known.alive().is_none(), "it is none now");
-    assert_eq!(known.take_alive(alive(8, NOW, "robot", ALIVE), &usual(), NOW), Err(Ignored::Older));
-    assert_eq!(known.take_alive(alive(10, NOW, "robot", ALIVE), &usual(), NOW), Ok(()));
-    known.take_kept_alive(alive(9, NOW, "robot", ALIVE), &usual(), NOW);
-    assert_eq!(known.alive().unwrap().statement().alive, 10);
+    known.take_alive(sign(6, yesterday), &usual(), yesterday).unwrap();
+    known.take_kept_alive(sign(7, NOW), &usual(), yesterday);
+    assert_eq!(known.alive(), None);
+    // The clock is right again.
+    known.take_kept_alive(sign(7, NOW), &usual(), NOW);
+    assert_eq!(known.alive().unwrap().statement().alive, 7);
+    assert_eq!(known.take_alive(sign(8, NOW), &usual(), NOW), Ok(()));
+    // One that names a stop that is not here holds the counter all the same; one of a key that may not sign holds none.
+    let mut known = standing();
+    let missing = text(&Alive::new(9, vec![Digest::of(b"a stop")], ("robot@example.com".into(), NOW)));
+    known.take_kept_alive(signed(&missing, "robot", ALIVE), &usual(), NOW);
+    assert_eq!(known.take_alive(sign(8, NOW), &usual(), NOW), Err(Ignored::Older));
+    known.take_kept_alive(alive(99, NOW, "mara", ALIVE), &usual(), NOW);
+    assert_eq!(known.take_alive(sign(10, NOW), &usual(), NOW), Ok(()));
 }
 
 #[test]
