@@ -1,10 +1,10 @@
 //! What a desk is right now, in a few figures: who has a role there and is connected, and how many calls wait. Reads no card.
 
-use super::by_role::roles;
 use super::engine::{Engine, EngineError, Program};
 use super::init::{Group, RoleFound, role};
 use super::operator::WAITING;
 use super::told::Told;
+use super::witness::{NOTES, newest_notes};
 use crate::signing::standing::Me;
 
 /// A role of a machine or an operator, and whether it is connected.
@@ -34,19 +34,6 @@ impl Overview {
     pub fn of(&self, group: Group) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(move |member| member.group == group)
     }
-}
-
-/// How many of the newest notes of each role are read: the last one that counts is among them.
-pub(super) const NOTES: i64 = 16;
-
-/// So many of the newest notes of each role, the newest first.
-pub(super) fn newest_notes() -> String {
-    format!(
-        "SELECT newest.note FROM {} AS wrote CROSS JOIN LATERAL (
-            SELECT place, note FROM mcp_approve.witness WHERE operator = wrote.role ORDER BY place DESC LIMIT $1) AS newest
-        ORDER BY newest.place DESC",
-        roles("witness", "true")
-    )
 }
 
 /// Asks the desk, in as few statements as it takes.

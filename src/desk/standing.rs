@@ -14,12 +14,6 @@ words! {
     }
 }
 
-/// One row of the table. All of it is foreign text.
-#[derive(Clone, Debug)]
-pub struct Row {
-    pub evidence: Evidence,
-}
-
 /// Writes a statement, and wakes the machines that are connected. Returns the desk's own time, in milliseconds since 1970, UTC.
 pub async fn write(engine: &Engine, kind: StandingKind, evidence: &Evidence, said: &str) -> Result<i64, EngineError> {
     const WRITE: &str = "INSERT INTO mcp_approve.standing (kind, statement, signature, said) VALUES ($1, $2, $3, $4)";
@@ -88,8 +82,8 @@ pub async fn team_text(engine: &Engine, place: i64) -> Result<String, EngineErro
     Ok(row.map(|row| row.get(0)).unwrap_or_default())
 }
 
-/// So many of the newest rows of a kind, of each role that wrote any.
-pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Row>, EngineError> {
+/// So many of the newest rows of a kind, of each role that wrote any. All of it is foreign text.
+pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Vec<Evidence>, EngineError> {
     let newest = format!(
         "SELECT row.statement, row.signature FROM {} AS wrote CROSS JOIN LATERAL (
             SELECT statement, signature FROM mcp_approve.standing WHERE kind = $1 AND operator = wrote.role
@@ -97,5 +91,5 @@ pub async fn newest(engine: &Engine, kind: StandingKind, most: i64) -> Result<Ve
         roles("standing", "kind = $1")
     );
     let rows = engine.client.query(&newest, &[&kind.word(), &most]).await?;
-    Ok(rows.iter().map(|row| Row { evidence: Evidence { statement: row.get(0), signature: row.get(1) } }).collect())
+    Ok(rows.iter().map(|row| Evidence { statement: row.get(0), signature: row.get(1) }).collect())
 }

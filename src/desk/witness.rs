@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::by_role::roles;
 use super::engine::Target;
 use super::log::Central;
-use super::overview::{NOTES, newest_notes};
 use super::verify::{self, Expected, Fault, Witnessed};
 use crate::audit::StoreError;
 use crate::audit::chain::Head;
@@ -18,6 +18,19 @@ use crate::signing::statement::Evidence;
 use crate::signing::verdict::CLOCK_SKEW;
 use crate::signing::witness::{MOST, MachineHead, NAMESPACE, Witness};
 use crate::wire::Digest;
+
+/// How many of the newest notes of each role are read: the last one that counts is among them.
+pub(super) const NOTES: i64 = 16;
+
+/// So many of the newest notes of each role, the newest first.
+pub(super) fn newest_notes() -> String {
+    format!(
+        "SELECT newest.note FROM {} AS wrote CROSS JOIN LATERAL (
+            SELECT place, note FROM mcp_approve.witness WHERE operator = wrote.role ORDER BY place DESC LIMIT $1) AS newest
+        ORDER BY newest.place DESC",
+        roles("witness", "true")
+    )
+}
 
 /// A desk, as its logs are witnessed.
 #[derive(Debug)]

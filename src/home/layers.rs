@@ -14,7 +14,7 @@ use crate::home::places::{Places, under};
 use crate::home::policy_file::{self, Accepted, Broken, PolicyPlace, Why};
 use crate::home::signers;
 use crate::pins::launch::stamp;
-use crate::policy::layers::{Contribution, FileState, loosened, nothing, pool, strictest};
+use crate::policy::layers::{Contribution, FileState, but, loosened, nothing, pool, strictest};
 use crate::policy::rule::{Given, Layer};
 use crate::policy::{Policy, Roots, parse};
 use crate::signing::change::{ChangeKind, ChangeTerms, Proof};
@@ -229,11 +229,7 @@ impl Layers {
         let all = files.iter().zip(found).enumerate().filter_map(|(at, (file, found))| {
             let state = match found? {
                 Found::Broken { banner, before } => FileState::Broken { banner, before },
-                Found::Sound(sound) => {
-                    let others = given.iter().enumerate().filter(|(other, _)| *other != at);
-                    let others = others.map(|(_, given)| *given).fold(Given::default(), strictest);
-                    self.state(file, *sound, others, keeps)?
-                }
+                Found::Sound(sound) => self.state(file, *sound, but(&given, at), keeps)?,
             };
             Some(Contribution { layer: file.layer, file: file.place.path().display().to_string().into(), state })
         });

@@ -42,7 +42,7 @@ pub fn under(home: Option<&Path>, hint: &str) -> String {
     for piece in pieces {
         let word = piece.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
         named.push_str(OURS);
-        if COMMANDS.contains(&word) || piece.starts_with("-- ") {
+        if COMMANDS.contains(&word) || ["-- ", "--desk"].iter().any(|begins| piece.starts_with(begins)) {
             named.push_str(&format!("--home {home} "));
         }
         named.push_str(piece);

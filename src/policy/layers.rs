@@ -53,7 +53,8 @@ impl FileState {
 /// Pools all layers. No contribution at all is the built-in default.
 pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
     let (mut rules, mut disabled) = (Vec::new(), Vec::new());
-    let given = contributions.iter().map(|one| one.state.given(one.layer)).fold(Given::default(), strictest);
+    let each: Vec<Given> = contributions.iter().map(|one| one.state.given(one.layer)).collect();
+    let given = each.iter().copied().fold(Given::default(), strictest);
     let mut banners = Vec::new();
     let mut pending = Vec::new();
     let mut allows_count = true;
@@ -71,8 +72,7 @@ pub fn pool(contributions: &[Contribution], roots: &Roots) -> Policy {
             list.push_str(&format!("{} {file} {what} {digest}\n", layer.word()));
         };
         let tightens = |rule: &Rule| (rule.decision > Decision::Allow).then(|| rule.clone().that_may(RuleMay::Tighten));
-        let others = contributions.iter().enumerate().filter(|(other, _)| *other != at);
-        let others = others.map(|(_, one)| one.state.given(one.layer)).fold(Given::default(), strictest);
+        let others = but(&each, at);
         match state {
             FileState::Whole(policy) => {
                 tell("is", &policy.digest);
@@ -246,6 +246,12 @@ fn waits(layer: Layer, file: &str, count: usize) -> String {
          `mcp-approve rules accept`",
         layer.word()
     )
+}
+
+/// What all of these give but this one.
+pub fn but(each: &[Given], this: usize) -> Given {
+    let others = each.iter().enumerate().filter(|(at, _)| *at != this);
+    others.map(|(_, given)| *given).fold(Given::default(), strictest)
 }
 
 /// The stricter of each; what neither gives is not given.

@@ -112,7 +112,7 @@ words! {
 pub enum RuleMay {
     #[default]
     Loosen,
-    /// Only make it stricter: nobody has accepted the rule yet, or it is of a team that may do no more. No default that denies gives way to it.
+    /// Only make it stricter: the rule is not accepted yet, or it is of a team that may do no more. No default that denies gives way to it.
     Tighten,
 }
 

@@ -429,6 +429,7 @@ fn the_desk_alone_says_what_is_true_of_it() {
     hold_many(&postgres, "ada", 4..=5, 1);
     let (code, said) = says(&["--url", &url]);
     assert_eq!(code, success);
+    assert!(said.contains(&format!("mcp-approve{home_words} --desk: ")), "{said}");
     insta::assert_snapshot!("desk_operator", plain(said));
     insta::assert_snapshot!("desk_machine", plain(says(&["--url", &postgres.url("ada")]).1));
     insta::assert_snapshot!("desk_json", plain(says(&["--url", &url, "--json"]).1));

@@ -47,6 +47,18 @@ impl Machine {
         Self { folder: tempfile::tempdir().expect("a folder"), name, running: None, others: Arc::default() }
     }
 
+    /// One whose first calls the desk has, with the end of their log; its `desk run` has ended.
+    pub fn sent_with(name: &'static str, postgres: &Postgres, calls: i64) -> Self {
+        let mut one = Self::new(name);
+        one.calls(1..=calls);
+        one.runs(postgres);
+        one.is_sent(postgres);
+        let head = format!("SELECT seq FROM mcp_approve.head WHERE machine = '{name}'");
+        until("its head is there", || postgres.rows("eve", &head) == [calls.to_string()]);
+        one.stops();
+        one
+    }
+
     pub fn log(&self) -> PathBuf {
         self.folder.path().join("audit.db")
     }
@@ -392,12 +404,7 @@ pub fn owner(postgres: &Postgres, sql: &str) {
 #[test]
 fn g5_what_is_done_to_the_rows_is_named() {
     let Some(postgres) = desk() else { return };
-    let mut ada = Machine::new("ada");
-    ada.calls(1..=40);
-    ada.runs(&postgres);
-    ada.is_sent(&postgres);
-    until("its head is there", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["40"]);
-    ada.stops();
+    let _ada = Machine::sent_with("ada", &postgres, 40);
     assert_eq!(verifies(&postgres), ("ada: the chain holds, 40 records.\nNot checked: what operators signed of these logs, because there is no list of signers.\n".to_owned(), true));
     for (change, named) in [
         ("DELETE FROM mcp_approve.record WHERE seq BETWEEN 5 AND 9", "records 5 to 9 are missing"),
@@ -497,12 +504,7 @@ fn g5_a_row_that_no_log_has_is_not_taken_and_a_table_of_another_kind_is_not_read
 #[test]
 fn g5_an_export_of_the_desk_says_where_a_log_does_not_hold() {
     let Some(postgres) = desk() else { return };
-    let mut ada = Machine::new("ada");
-    ada.calls(1..=10);
-    ada.runs(&postgres);
-    ada.is_sent(&postgres);
-    until("its head is there", || postgres.rows("eve", "SELECT seq FROM mcp_approve.head") == ["10"]);
-    ada.stops();
+    let _ada = Machine::sent_with("ada", &postgres, 10);
     let exports = || says("log export ticket:=files-3", LogPlace::Desk(&target(&postgres, "eve")));
     let (said, end) = exports();
     assert!(said.lines().count() == 1 && end.contains("Ok("), "{said}{end}");

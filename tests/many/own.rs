@@ -1,4 +1,4 @@
-//! What one reader of the desk sees of it: an export is of one moment, a role that sees no rows is told so, and a machine compares what is
+//! What one reader of the desk sees of it: an export is of one moment, a role that sees no rows gets an error, and a machine compares what is
 //! there with its own log.
 
 use mcp_approve::audit::store::{ReadOrder, Reader};
@@ -10,15 +10,11 @@ use mcp_approve::home::places::Places;
 use super::log::{Machine, owner, says, target, until};
 use super::roles::desk;
 
-/// What an export writes is what it verified, whatever arrives meanwhile; and who sees no rows is told so.
+/// What an export writes is what it verified, whatever arrives meanwhile; and a role that sees no rows gets an error.
 #[test]
 fn g5_an_export_is_of_one_moment_and_of_a_role_that_sees_the_logs() {
     let Some(postgres) = desk() else { return };
-    let mut ada = Machine::new("ada");
-    ada.calls(1..=10);
-    ada.runs(&postgres);
-    ada.is_sent(&postgres);
-    ada.stops();
+    let _ada = Machine::sent_with("ada", &postgres, 10);
     let desk = Central::open_unchanging(&target(&postgres, "eve"), Program::Command).expect("a desk");
     assert_eq!(desk.count().expect("read"), 10);
     owner(
@@ -45,11 +41,7 @@ fn g5_an_export_is_of_one_moment_and_of_a_role_that_sees_the_logs() {
 #[test]
 fn g5_a_machine_says_that_the_desk_has_another_log_than_its_own() {
     let Some(postgres) = desk() else { return };
-    let mut ada = Machine::new("ada");
-    ada.calls(1..=10);
-    ada.runs(&postgres);
-    ada.is_sent(&postgres);
-    ada.stops();
+    let mut ada = Machine::sent_with("ada", &postgres, 10);
     let faults =
         |ada: &Machine| ada.has().into_iter().filter(|row| row.contains("the desk has another record")).count();
     ada.calls(11..=12);

@@ -202,6 +202,16 @@ fn g7_a_stop_that_cannot_be_verified_any_more_is_kept_and_holds_until_somebody_l
     passes(&mut machine, 101);
 }
 
+/// Adds the robot's key to the machine's list, and its first sign of life to the desk.
+fn robot_signs(machine: &Machine, postgres: &Postgres) {
+    let list = machine.path().join("etc/allowed_signers");
+    let signers = fs::read_to_string(&list).expect("a list");
+    fs::write(&list, format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line()))
+        .expect("a list");
+    let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
+    row(postgres, "alive", &signed(sign, &robot(), ALIVE));
+}
+
 #[test]
 fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
     let Some(postgres) = desk() else { return };
@@ -209,12 +219,7 @@ fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
     machine.stop_run();
     let [stops, alive] = ["stop.json", "alive.json"].map(|name| machine.path().join("state/desk").join(name));
     fs::create_dir_all(&stops).expect("a folder in its place");
-    let list = machine.path().join("etc/allowed_signers");
-    let signers = fs::read_to_string(&list).expect("a list");
-    fs::write(&list, format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line()))
-        .expect("a list");
-    let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
-    row(&postgres, "alive", &signed(sign, &robot(), ALIVE));
+    robot_signs(&machine, &postgres);
     machine.start_run();
     let log = machine.path().join("state/log");
     let said = || {
@@ -235,12 +240,7 @@ fn g7_rows_of_a_role_without_a_key_hide_no_sign_of_life() {
     frozen(&mut console, "no sign of life of the desk so far");
     // While nothing is read.
     machine.stop_run();
-    let list = machine.path().join("etc/allowed_signers");
-    let signers = fs::read_to_string(&list).expect("a list");
-    fs::write(&list, format!("{signers}robot@example.com namespaces=\"alive@mcp-approve\" {}\n", robot().line()))
-        .expect("a list");
-    let sign = text(&Alive::new(1, Vec::new(), ("robot@example.com".into(), now())));
-    row(&postgres, "alive", &signed(sign, &robot(), ALIVE));
+    robot_signs(&machine, &postgres);
     postgres.rows(
         "sam",
         "INSERT INTO mcp_approve.standing (kind, statement, signature) SELECT 'alive', 'x', 'y' FROM generate_series(1, 17)",

@@ -314,7 +314,7 @@ pub(super) async fn status(target: &Target, here: Here<'_>, out: &mut dyn Write)
 
 async fn latest_sign(engine: &Engine, lists: &InForce) -> Result<Option<SignedAlive>, EngineError> {
     let rows = newest(engine, StandingKind::Alive, SIGNS).await?;
-    let good = rows.into_iter().filter_map(|row| SignedAlive::check(row.evidence, &lists.signers).ok());
+    let good = rows.into_iter().filter_map(|one| SignedAlive::check(one, &lists.signers).ok());
     Ok(good.max_by_key(|signed| signed.statement().alive))
 }
 

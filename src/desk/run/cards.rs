@@ -27,7 +27,7 @@ use crate::wire::Digest;
 const WAKES: Duration = Duration::from_millis(100);
 /// Between two rows on the state of one wrapper.
 const STATUSES: Duration = Duration::from_secs(10);
-/// How often a role is told of one call that a verdict of its is of no use: whoever fills a table has no more than that sent.
+/// How often we say to a role of one call that its verdict is of no use: whoever fills a table has no more than that sent.
 const MOST_USELESS: u32 = 64;
 /// How many ends of calls are kept while the desk is out of reach, the latest.
 const MOST_UNSAID: usize = 10_000;
@@ -68,7 +68,7 @@ struct Session {
 struct Waiting {
     row: Row,
     secrets: Secrets,
-    /// How often each role was told why a verdict of its is of no use.
+    /// How often we said so to each role.
     told: BTreeMap<String, u32>,
 }
 

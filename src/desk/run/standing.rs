@@ -102,9 +102,9 @@ impl Standing {
             self.lists = Some(lists.clone());
         }
         let left = self.read_stops(engine, &lists).await?;
-        for row in newest(engine, StandingKind::Alive, SIGNS).await? {
+        for evidence in newest(engine, StandingKind::Alive, SIGNS).await? {
             // Most are known.
-            let _ = self.known.take_alive(row.evidence, &lists, now());
+            let _ = self.known.take_alive(evidence, &lists, now());
         }
         self.read_teams(engine, &lists).await?;
         Ok(left)

@@ -473,7 +473,7 @@ fn sort_request(plain: Plain, id: Id, method: String, context: Context<'_>) -> H
         let what = "too many tools/list requests wait for their answers; ask again when one has come";
         return HostLine::Refused(Refusal::of(what, Some(id), true), plain.into_line());
     }
-    // With an id it waits for an answer, whatever it is called.
+    // With an id it waits for an answer, also by such a name.
     let is_ruled = request::is_ruled(&method) || method.starts_with("notifications/");
     let Some(request) = is_ruled.then(|| plain.request(Origin::Host)).flatten().map(Box::new) else {
         return HostLine::Request(plain, id, method, None);
