@@ -118,7 +118,9 @@ fn a_change_is_accepted_at_a_terminal_recorded_and_counts_in_the_running_session
     once(home.path(), &server, "read");
     let mut changed = reader("read");
     changed["description"] = "Returns the stored text, trimmed.".into();
-    let mut host = start(home.path(), &server.now_with(&[changed]));
+    // It stays until the end: the wrapper looks at the program, too.
+    let server = server.now_with(&[changed]);
+    let mut host = start(home.path(), &server);
     assert!(call(&mut host, 1, "read").contains("NOT executed"));
     let waiting = until("it is on the list", || {
         let waiting = rows(home.path(), &["review"]);
