@@ -72,7 +72,8 @@ CREATE TABLE IF NOT EXISTS mcp_approve.look (
     session  text NOT NULL,
     ticket   text NOT NULL
 );
-CREATE INDEX IF NOT EXISTS look_xid ON mcp_approve.look (xid);
+CREATE INDEX IF NOT EXISTS look_role ON mcp_approve.look (operator, place);
+DROP INDEX IF EXISTS mcp_approve.look_xid;
 
 -- The words that many records have in common, once for all that have them: `words` is a JSON array of the eight, in the order of the
 -- columns that are read from it. Its name is made of it, so that no row can stand for other words than its own. Each machine has
@@ -156,6 +157,10 @@ DECLARE
     rule text[];
     rules text[][] := ARRAY[
         ['record', 'short_body', 'octet_length(body) <= 4194304'],
+        ['verdict', 'short_names', 'greatest(length(machine), length(session), length(ticket), length(principal)) <= 1024'],
+        ['look', 'short_names', 'greatest(length(machine), length(session), length(ticket)) <= 1024'],
+        ['head', 'short_link', 'octet_length(link) <= 64'],
+        ['record', 'short_names', 'greatest(octet_length(writer), octet_length(link)) <= 64'],
         ['record', 'short_raw', 'octet_length(raw) <= 4194304'],
         ['record', 'finite_time', 'isfinite(time)'],
         ['shape', 'short_words', 'octet_length(words) <= 65536'],

@@ -183,12 +183,13 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, Error> {
 /// What is configured and true of the desk.
 pub fn status(options: &DeskStatus, here: Here<'_>, out: &mut dyn Write) -> Exit {
     let place = config::desk(here.places)?;
+    let is_given = options.desk.url.as_ref().is_some_and(|url| *url != place.url);
     let url = options.desk.url.clone().unwrap_or(place.url);
     if url.is_empty() {
         return status::nothing(here.places, options.json, out);
     }
     let target = target(&options.desk, here.places)?;
-    status::status(&url, (&target, &runtime()?), options.json, here, out)
+    status::status(status::Url { url: &url, is_given }, (&target, &runtime()?), options.json, here, out)
 }
 
 pub fn run(command: &DeskCommand, places: &Places, now: fn() -> i64, out: &mut dyn Write) -> Exit {

@@ -348,23 +348,31 @@ impl Drop for Engine {
 
 impl Engine {
     /// Hears what wakes operators.
-    pub async fn listen_as_operator(&self) -> Result<(), EngineError> {
-        Ok(self.client.batch_execute(&format!("LISTEN {OPERATORS}")).await?)
+    pub async fn listen_as_operator(&self) {
+        self.signals(format!("LISTEN {OPERATORS}")).await;
     }
 
     /// Hears what wakes this machine.
-    pub async fn listen_as_machine(&self, machine: &str) -> Result<(), EngineError> {
-        Ok(self.client.batch_execute(&format!("LISTEN {}", channel(machine))).await?)
+    pub async fn listen_as_machine(&self, machine: &str) {
+        self.signals(format!("LISTEN {}", channel(machine))).await;
     }
 
     /// Wakes all operators' consoles. Whoever calls it does so at most ten times a second.
-    pub async fn wake_operators(&self) -> Result<(), EngineError> {
-        Ok(self.client.batch_execute(&format!("NOTIFY {OPERATORS}")).await?)
+    pub async fn wake_operators(&self) {
+        self.signals(format!("NOTIFY {OPERATORS}")).await;
     }
 
     /// Wakes a machine. Whoever calls it does so at most ten times a second.
-    pub async fn wake_machine(&self, machine: &str) -> Result<(), EngineError> {
-        Ok(self.client.batch_execute(&format!("NOTIFY {}", channel(machine))).await?)
+    pub async fn wake_machine(&self, machine: &str) {
+        self.signals(format!("NOTIFY {}", channel(machine))).await;
+    }
+
+    /// Any role can fill the engine's queue of signals, and then it takes none. The tables are read without them, too; where the connection
+    /// has ended, the next statement says so.
+    async fn signals(&self, statement: String) {
+        if let Err(error) = self.client.batch_execute(&statement).await {
+            tracing::debug!(%error, "the desk took no signal");
+        }
     }
 }
 

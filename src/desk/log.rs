@@ -22,11 +22,48 @@ const FIRST: i64 = 64;
 const MOST: i64 = 4096;
 /// How many places are looked at for each row that is asked for, where no index leads to rows.
 const AROUND: i64 = 64;
+/// How many shapes of a machine are compared with a search, and how many bytes of their words: one that has more is searched by bodies.
+const COMPARED: i64 = 10_000;
+const WORDS: i32 = 4096;
 /// How many values of a column an index is asked for one by one.
 const SHAPES: usize = 256;
 const MACHINES: usize = 8;
 
+/// How many bytes of bodies are read at once, and one body more: none of ours is as long.
+const LONGEST: i64 = 8 << 20;
+
 const ROW: &str = "place, machine, seq, writer, body, raw, link";
+
+/// As many of these rows as fit, in this order: what they take in bytes is `size`, and how many they are is `there`.
+pub(super) fn fitting(rows: &str, size: &str, order: &str, columns: &str) -> String {
+    format!(
+        "SELECT {columns} FROM (SELECT *, sum(size) OVER (ORDER BY {order}) - size AS before, count(*) OVER () AS there
+            FROM (SELECT *, {size} AS size FROM ({rows}) AS one) AS sized
+        ) AS page WHERE before <= {LONGEST} ORDER BY {order}"
+    )
+}
+
+/// The same of records: the columns of [`ROW`], `there`, and others. What is longer than any record is not read, and so is another.
+pub(super) fn records(rows: &str, order: &str, others: &str) -> String {
+    let [body, raw] = [("body", "''"), ("raw", "NULL")]
+        .map(|(it, or)| format!("CASE WHEN size <= {LONGEST} THEN {it} ELSE {or} END"));
+    let [writer, link] =
+        ["writer", "link"].map(|it| format!("CASE WHEN octet_length({it}) <= 64 THEN {it} ELSE '' END"));
+    let columns = format!("place, machine, seq, {writer}, {body}, {raw}, {link}, there {others}");
+    let size =
+        "octet_length(body)::bigint + coalesce(octet_length(raw), 0) + octet_length(writer) + octet_length(link)";
+    fitting(rows, size, order, &columns)
+}
+
+/// How many rows a page was cut from.
+fn there(page: &[tokio_postgres::Row]) -> i64 {
+    page.first().map_or(0, |row| row.get(7))
+}
+
+/// Whether a page has all that it was cut from.
+fn is_whole(page: &[tokio_postgres::Row]) -> bool {
+    i64::try_from(page.len()) == Ok(there(page))
+}
 
 /// Opens the log of all machines for reading.
 pub fn open(target: &Target, program: Program) -> Result<Reader, StoreError> {
@@ -47,6 +84,8 @@ struct Known {
     newest: i64,
     shapes: Vec<(Vec<u8>, [Option<String>; IN_SHAPE.len()])>,
     machines: Vec<String>,
+    /// The machines that have more shapes, or longer words, than are compared.
+    crowded: Vec<String>,
     /// Where the walk that was served last goes on, and how many steps it took.
     walk: (i64, u32),
 }
@@ -146,11 +185,11 @@ impl Central {
         for machine in self.machines()? {
             last.entry(machine).or_insert(0);
         }
-        let sql = format!(
+        let next = format!(
             "SELECT r.* FROM unnest($1::text[], $2::bigint[]) AS of (name, last) CROSS JOIN LATERAL
-                (SELECT {ROW} FROM mcp_approve.record WHERE machine = name AND place > last ORDER BY place LIMIT $3) r
-             ORDER BY place"
+                (SELECT {ROW} FROM mcp_approve.record WHERE machine = name AND place > last ORDER BY place LIMIT $3) r"
         );
+        let sql = records(&next, "place", "");
         loop {
             let (names, places): (Vec<&String>, Vec<i64>) = last.iter().map(|(name, place)| (name, *place)).unzip();
             let rows = self.query(&sql, &[&names, &places, &FIRST])?;
@@ -188,14 +227,23 @@ impl Central {
             self.known.borrow_mut().machines.clear();
             return Ok(());
         }
-        let rows = self.query("SELECT DISTINCT ON (shape) shape, words FROM mcp_approve.shape", &[])?;
+        const CROWDED: &str = "SELECT name FROM unnest($1::text[]) AS of (name) CROSS JOIN LATERAL (
+                SELECT count(*) AS many, max(octet_length(words)) AS longest
+                FROM (SELECT words FROM mcp_approve.shape WHERE machine = name ORDER BY shape LIMIT $2::bigint + 1) AS one
+            ) AS has WHERE many > $2::bigint OR longest > $3::int";
+        const SHAPES: &str = "SELECT DISTINCT ON (shape) shape, words FROM mcp_approve.shape WHERE machine = ANY ($1)";
+        let machines = self.machines()?;
+        let crowded = self.query(CROWDED, &[&machines, &COMPARED, &WORDS])?;
+        let crowded: Vec<String> = crowded.iter().map(|row| row.get(0)).collect();
+        let others: Vec<&String> = machines.iter().filter(|name| !crowded.contains(name)).collect();
+        let rows = self.query(SHAPES, &[&others])?;
         let shapes = rows.iter().map(|row| {
             let words: &str = row.get(1);
             (row.get(0), serde_json::from_str(words).unwrap_or_default())
         });
-        let (shapes, machines) = (shapes.collect(), self.machines()?);
+        let shapes = shapes.collect();
         let mut known = self.known.borrow_mut();
-        (known.newest, known.shapes, known.machines) = (newest, shapes, machines);
+        (known.newest, known.shapes, known.machines, known.crowded) = (newest, shapes, machines, crowded);
         Ok(())
     }
 
@@ -212,9 +260,9 @@ impl Central {
                 search.fits(Field::is_in_shape, of)
             };
             let names: Vec<Vec<u8>> = known.shapes.iter().filter(fits).map(|(name, _)| name.clone()).collect();
-            let is_few = names.len() <= SHAPES;
-            let names = asked.value(names);
-            readable.push(format!("(shape = ANY ({names})) IS TRUE"));
+            let is_few = names.len() <= SHAPES && known.crowded.is_empty();
+            let (names, crowded) = (asked.value(names), asked.value(known.crowded.clone()));
+            readable.push(format!("(shape = ANY ({names}) OR machine = ANY ({crowded})) IS TRUE"));
             by_shape = is_few.then_some(Index("shape", "bytea", names));
         }
         if search.asks_for(Field::Machine) {
@@ -270,11 +318,31 @@ fn after(order: ReadOrder, place: i64) -> i64 {
     }
 }
 
+/// How a row does not follow from the one before it, of whose number a log that was forked has several: their links come after [`ROW`]'s.
+fn unlinked_from(row: &tokio_postgres::Row) -> Option<Unlinked> {
+    let (seq, before): (i64, Vec<&[u8]>) = (row.get(2), row.get(8));
+    let last = u64::try_from(seq.saturating_sub(1)).unwrap_or(0);
+    let before = if last == 0 { vec![GENESIS.as_bytes().as_slice()] } else { before };
+    let one = Row { seq, writer: row.get(3), body: body(row), link: row.get(6), origin: None };
+    let follows = |link: &&[u8]| {
+        let link = Digest::from_bytes(<[u8; 32]>::try_from(*link).ok()?);
+        Some(Verifier::after(Head { seq: last, link }).take(&one).map(|_| ()))
+    };
+    let checked: Vec<_> = before.iter().filter_map(follows).collect();
+    if checked.iter().any(Result::is_ok) {
+        return None;
+    }
+    let why = checked.into_iter().find_map(Result::err);
+    let why = why.unwrap_or(Break::Missing { expected: last, found: seq });
+    Some(Unlinked { seq: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0), machine: row.get(1), why })
+}
+
 impl Rows for Central {
     fn rows(&self, order: ReadOrder, from: i64, most: i64, visit: Visit<'_>) -> Result<(), StoreError> {
         let (direction, than) = written(order);
-        let sql =
-            format!("SELECT {ROW} FROM mcp_approve.record WHERE place {than} $1 ORDER BY place {direction} LIMIT $2");
+        let by = format!("place {direction}");
+        let next = format!("SELECT {ROW} FROM mcp_approve.record WHERE place {than} $1 ORDER BY {by} LIMIT $2");
+        let sql = records(&next, &by, "");
         let (mut at, mut left, mut step) = (from, most, FIRST);
         while left > 0 {
             step = step.min(left);
@@ -285,10 +353,10 @@ impl Rows for Central {
                     return Ok(());
                 }
             }
-            if i64::try_from(rows.len()).unwrap_or(i64::MAX) < step {
+            if there(&rows) < step && is_whole(&rows) {
                 return Ok(());
             }
-            left -= step;
+            left -= i64::try_from(rows.len()).unwrap_or(left);
             step = (step * 4).min(MOST);
         }
         Ok(())
@@ -309,31 +377,19 @@ impl Rows for Central {
     }
 
     fn unlinked(&self, seqs: &mut dyn Iterator<Item = u64>) -> Result<Vec<Unlinked>, StoreError> {
-        const ROWS: &str = "SELECT place, machine, seq, writer, body, raw, link, ARRAY (
+        const WANTED: &str = "SELECT *, ARRAY (
             SELECT link FROM mcp_approve.record AS last WHERE last.machine = one.machine AND last.seq = one.seq - 1
-        ) FROM mcp_approve.record AS one WHERE place = ANY ($1)";
+        ) AS links FROM mcp_approve.record AS one WHERE place = ANY ($1) AND place > $2";
         let places: Vec<i64> = seqs.filter_map(|seq| i64::try_from(seq).ok()).collect();
-        let mut unlinked = Vec::new();
-        for row in self.query(ROWS, &[&places])? {
-            let (seq, before): (i64, Vec<&[u8]>) = (row.get(2), row.get(7));
-            let last = u64::try_from(seq.saturating_sub(1)).unwrap_or(0);
-            let before = if last == 0 { vec![GENESIS.as_bytes().as_slice()] } else { before };
-            let one = Row { seq, writer: row.get(3), body: body(&row), link: row.get(6), origin: None };
-            let follows = |link: &&[u8]| {
-                let link = Digest::from_bytes(<[u8; 32]>::try_from(*link).ok()?);
-                Some(Verifier::after(Head { seq: last, link }).take(&one).map(|_| ()))
-            };
-            // A log that was forked has several.
-            let checked: Vec<_> = before.iter().filter_map(follows).collect();
-            if checked.iter().any(Result::is_ok) {
-                continue;
+        let (sql, mut last, mut unlinked) = (records(WANTED, "place", ", links"), 0_i64, Vec::new());
+        loop {
+            let rows = self.query(&sql, &[&places, &last])?;
+            unlinked.extend(rows.iter().filter_map(unlinked_from));
+            last = rows.last().map_or(last, |row| row.get(0));
+            if is_whole(&rows) {
+                return Ok(unlinked);
             }
-            let why = checked.into_iter().find_map(Result::err);
-            let why = why.unwrap_or(Break::Missing { expected: last, found: seq });
-            unlinked.push(Unlinked { seq: u64::try_from(row.get::<_, i64>(0)).unwrap_or(0), machine: row.get(1), why });
         }
-        unlinked.sort_by_key(|one| one.seq);
-        Ok(unlinked)
     }
 
     fn looked_up(&self, _: &Digest) -> Result<Option<u64>, StoreError> {
@@ -389,7 +445,7 @@ impl Rows for Central {
             }
         };
         let values: Vec<&(dyn ToSql + Sync)> = asked.0.iter().map(|value| &**value as &(dyn ToSql + Sync)).collect();
-        let rows = self.query(&sql, &values)?;
+        let rows = self.query(&records(&sql, &format!("place {direction}"), ""), &values)?;
         let mut next = from;
         let mut flow = ControlFlow::Continue(());
         for row in &rows {
@@ -399,7 +455,7 @@ impl Rows for Central {
                 break;
             }
         }
-        if flow.is_continue() && i64::try_from(rows.len()).unwrap_or(i64::MAX) < most {
+        if flow.is_continue() && there(&rows) < most && is_whole(&rows) {
             match edge.filter(|edge| (1..=newest).contains(edge)) {
                 Some(edge) => next = after(order, edge),
                 None => return Ok(Some(Found::All)),

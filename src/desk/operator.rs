@@ -196,7 +196,7 @@ impl<F: Fn(ClientEvent)> Desk<F> {
     }
 
     async fn serve_it(&mut self, engine: &Engine) -> Result<Infallible, Left> {
-        engine.listen_as_operator().await?;
+        engine.listen_as_operator().await;
         let mut wakes = engine.wakes.clone();
         let (mut read_at, mut woke_at) = (Instant::now(), Instant::now());
         let mut looked_at: Option<Instant> = None;
@@ -204,7 +204,7 @@ impl<F: Fn(ClientEvent)> Desk<F> {
             self.deliver(engine).await?;
             let now = Instant::now();
             if (self.outbox.wakes_operators || !self.outbox.wake.is_empty()) && now >= woke_at {
-                self.wake(engine).await?;
+                self.wake(engine).await;
                 woke_at = now + WAKE;
             }
             if now >= read_at {
@@ -268,14 +268,13 @@ impl<F: Fn(ClientEvent)> Desk<F> {
         Ok(())
     }
 
-    async fn wake(&mut self, engine: &Engine) -> Result<(), EngineError> {
+    async fn wake(&mut self, engine: &Engine) {
         for machine in std::mem::take(&mut self.outbox.wake) {
-            engine.wake_machine(&machine).await?;
+            engine.wake_machine(&machine).await;
         }
         if std::mem::take(&mut self.outbox.wakes_operators) {
-            engine.wake_operators().await?;
+            engine.wake_operators().await;
         }
-        Ok(())
     }
 
     async fn read(&mut self, engine: &Engine) -> Result<(), EngineError> {

@@ -9,7 +9,7 @@ mod useless;
 mod verdicts;
 
 use std::pin::pin;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -28,6 +28,9 @@ const AGAIN: [Duration; 5] = [
     Duration::from_secs(10),
     Duration::from_secs(30),
 ];
+
+/// How long a connection has served that did serve.
+const SERVED: Duration = Duration::from_secs(2);
 
 /// What happens to the connection, for whoever watches.
 #[derive(Debug)]
@@ -57,15 +60,19 @@ pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Ser
         let broken = match connected {
             Ok(engine) => {
                 tell(Turn::Connected);
-                tries = 0;
+                let since = Instant::now();
                 let served = serve(&engine, target.role(), &mut cards, &mut shipping, &mut standing);
                 let mut served = pin!(served);
-                loop {
+                let broken = loop {
                     tokio::select! {
                         broken = &mut served => break broken,
                         Some(other) = others.recv() => tell(Turn::Other(other)),
                     }
+                };
+                if since.elapsed() >= SERVED {
+                    tries = 0;
                 }
+                broken
             }
             // What its owner can put right there is tried again, too.
             Err(
@@ -93,7 +100,7 @@ async fn serve(
     shipping: &mut Shipping,
     standing: &mut Standing,
 ) -> Served {
-    engine.listen_as_machine(machine).await?;
+    engine.listen_as_machine(machine).await;
     let served = tokio::try_join!(cards.serve(engine), shipping.serve(engine), standing.serve(engine));
     served.map(|(never, _, _)| never)
 }

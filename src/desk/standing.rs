@@ -23,7 +23,7 @@ pub async fn write(engine: &Engine, kind: StandingKind, evidence: &Evidence, sai
     engine.client.execute(WRITE, &[&kind.word(), statement, signature, &said]).await?;
     if kind == StandingKind::Stop {
         for row in engine.client.query(THERE, &[&Program::Machine.name()]).await? {
-            engine.wake_machine(row.get(0)).await?;
+            engine.wake_machine(row.get(0)).await;
         }
     }
     Ok(engine.client.query_one(TIME, &[]).await?.get(0))

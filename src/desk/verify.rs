@@ -4,19 +4,24 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::columns::{Columns, shape_name};
-use super::log::{Central, body};
+use super::columns::Columns;
+use super::log::{Central, body, records};
 use crate::audit::StoreError;
-use crate::audit::chain::{Break, Head, Row, Verifier};
+use crate::audit::chain::{Break, Head, Row, body_digest, follow_digest};
 use crate::audit::removed::{self, Removed};
 use crate::text::time::date;
 use crate::wire::Digest;
 
 /// How many findings are named of one machine; the rest are counted.
 const NAMED: usize = 200;
-/// How many rows are read at once, and how many bytes of bodies: no body of ours is as long.
+/// How many ends of a machine's log that are not there are remembered: it may write as many as it cares to.
+const EXPECTED: u64 = 100_000;
+/// How many names of words are remembered.
+const MET: usize = 100_000;
+/// How many logs are followed that a log was forked into. Whoever writes more has their rows taken for changed ones.
+const FORKS: usize = 16;
+/// How many rows are read at once.
 const ROWS: i64 = 2000;
-const LONGEST: i64 = 8 << 20;
 /// How long after the months that are gone a witness may be signed that covers them, in milliseconds: their last records may arrive late,
 /// and what is witnessed later may be of a month that is here.
 const LATE: i64 = 7 * 86_400_000;
@@ -143,14 +148,17 @@ pub fn verify(
     mut witnessed: BTreeMap<String, Vec<Expected>>,
     tell: &mut dyn FnMut(u64),
 ) -> Result<Vec<OfMachine>, StoreError> {
-    let words = shapes(desk)?;
-    let (mut machines, oldest, mut read) = (desk.machines()?, oldest_month(desk)?, 0);
+    let (mut machines, oldest, mut read) = (desk.machines()?, Oldest::read(desk)?, 0);
     machines.extend(witnessed.keys().filter(|name| !machines.contains(name)).cloned().collect::<Vec<_>>());
     let mut found = Vec::new();
     for machine in machines {
         // What came after the heads were read is no part of what they name.
         let expected = witnessed.remove(&machine).unwrap_or_default();
-        let mut checking = Checking { oldest, ..Checking::after(Head::EMPTY, machine, Some(&words)) };
+        let mut checking = Checking {
+            oldest: oldest.of(&machine),
+            words: Some(HashSet::new()),
+            ..Checking::after(Head::EMPTY, machine)
+        };
         expected.into_iter().for_each(|one| checking.expect(one));
         heads(desk, &mut checking, 0)?;
         checking.rows(desk, &mut |_| {
@@ -164,30 +172,11 @@ pub fn verify(
     Ok(found)
 }
 
-/// The names of the words that the desk has, where they are the names of those words.
-fn shapes(desk: &Central) -> Result<HashSet<Vec<u8>>, StoreError> {
-    const NEXT: &str =
-        "SELECT machine, shape, CASE WHEN octet_length(words) <= 65536 THEN words ELSE '' END FROM mcp_approve.shape
-        WHERE (machine, shape) > ($1, $2) ORDER BY machine, shape LIMIT $3";
-    let (mut found, mut machine, mut last) = (HashSet::new(), String::new(), Vec::new());
-    loop {
-        let rows = desk.query(NEXT, &[&machine, &last, &ROWS])?;
-        for row in &rows {
-            (machine, last) = (row.get(0), row.get(1));
-            let words: &str = row.get(2);
-            found.extend(Some(last.clone()).filter(|name| *name == shape_name(words)));
-        }
-        if rows.is_empty() {
-            return Ok(found);
-        }
-    }
-}
-
 /// Verifies what came after a record that was verified before; the head, or the first thing that is wrong.
 pub fn since(desk: &Central, machine: &str, begin: &Witnessed) -> Result<Result<Head, Fault>, StoreError> {
     const THERE: &str = "SELECT link FROM mcp_approve.record WHERE machine = $1 AND seq = $2";
     let Witnessed { head, signer, time } = begin;
-    let mut checking = Checking::after(*head, machine.to_owned(), None);
+    let mut checking = Checking::after(*head, machine.to_owned());
     let links = desk.query(THERE, &[&machine, &checking.seq])?;
     if links.iter().any(|row| row.get::<_, &[u8]>(0) != head.link.as_bytes()) {
         return Ok(Err(Fault::Forked { seq: checking.seq }));
@@ -217,37 +206,73 @@ pub struct Witnessed {
 /// Whether all of a machine's records are gone with months that a witness of this time covers.
 fn is_dropped(desk: &Central, machine: &str, time: i64) -> Result<bool, StoreError> {
     let any = desk.query("SELECT FROM mcp_approve.record WHERE machine = $1 LIMIT 1", &[&machine])?;
-    Ok(any.is_empty() && covers(time, oldest_month(desk)?))
+    Ok(any.is_empty() && covers(time, Oldest::read(desk)?.of(machine)))
 }
 
 fn covers(time: i64, oldest: Option<i64>) -> bool {
     oldest.is_some_and(|oldest| time < oldest.saturating_add(LATE))
 }
 
-/// When the oldest month begins that the desk has a table for, or its oldest record was made, in milliseconds since 1970, UTC; `None` where
-/// no month has begun. A record without a time of its own has 1970 here.
-fn oldest_month(desk: &Central) -> Result<Option<i64>, StoreError> {
-    const OLDEST: &str = "WITH month AS (SELECT min(
-            (regexp_match(pg_get_expr(relpartbound, oid), '^FOR VALUES FROM \\(''([^'']+)''\\)'))[1]::timestamptz) AS begin
-        FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'mcp_approve.record'::regclass)
-        SELECT (extract(epoch FROM least(begin, (SELECT min(time) FROM mcp_approve.record
-            WHERE time < (SELECT begin FROM month) AND time > to_timestamp(0)))) * 1000)::bigint FROM month WHERE begin <= now()";
-    Ok(desk.query(OLDEST, &[])?.first().and_then(|row| row.get(0)))
+/// When the oldest month begins that the desk has a table for, or the oldest record of a machine was made, in milliseconds since 1970, UTC. A
+/// record without a time of its own has 1970 here.
+struct Oldest {
+    /// `None` where no month has begun.
+    month: Option<i64>,
+    /// Of those machines that have a record from before it: what one of them sends changes nothing for another.
+    of: BTreeMap<String, i64>,
+}
+
+impl Oldest {
+    fn read(desk: &Central) -> Result<Self, StoreError> {
+        const OLDEST: &str = "WITH month AS (SELECT min(
+                (regexp_match(pg_get_expr(relpartbound, oid), '^FOR VALUES FROM \\(''([^'']+)''\\)'))[1]::timestamptz) AS begin
+            FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = 'mcp_approve.record'::regclass)
+            SELECT NULL, (extract(epoch FROM begin) * 1000)::bigint FROM month WHERE begin <= now()
+            UNION ALL SELECT machine, (extract(epoch FROM min(time)) * 1000)::bigint FROM mcp_approve.record
+                WHERE time < (SELECT begin FROM month WHERE begin <= now()) AND time > to_timestamp(0) GROUP BY machine";
+        let mut oldest = Self { month: None, of: BTreeMap::new() };
+        for row in desk.query(OLDEST, &[])? {
+            match row.get(0) {
+                None => oldest.month = row.get(1),
+                Some(machine) => {
+                    oldest.of.extend(row.get::<_, Option<_>>(1).map(|time| (machine, time)));
+                }
+            }
+        }
+        Ok(oldest)
+    }
+
+    fn of(&self, machine: &str) -> Option<i64> {
+        self.of.get(machine).copied().or(self.month)
+    }
 }
 
 /// What a machine sent as the end of its log from a record on, which must be there; names where it went back.
-fn heads(desk: &Central, checking: &mut Checking<'_>, from: i64) -> Result<(), StoreError> {
-    const HEADS: &str = "SELECT seq, link, to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC')
-        FROM mcp_approve.head WHERE machine = $1 AND seq >= $2 ORDER BY place";
-    let (mut last, mut any) = (0, from > 0);
-    for row in desk.query(HEADS, &[&checking.of.machine, &from])? {
-        let (seq, link, time): (i64, Vec<u8>, String) = (row.get(0), row.get(1), row.get(2));
-        if seq < last {
-            checking.of.add(Fault::WentBack { from: last, seq, time: time.clone() });
+fn heads(desk: &Central, checking: &mut Checking, from: i64) -> Result<(), StoreError> {
+    const HEADS: &str = "SELECT place, seq, CASE WHEN octet_length(link) <= 64 THEN link ELSE '' END, to_char(time AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS UTC'),
+            EXISTS (SELECT FROM mcp_approve.record WHERE machine = head.machine AND seq = head.seq AND link = head.link)
+        FROM mcp_approve.head WHERE machine = $1 AND seq >= $2 AND place > $3 ORDER BY place LIMIT $4";
+    let (mut last, mut any, mut place, mut lacking) = (0, from > 0, 0_i64, 0);
+    loop {
+        let rows = desk.query(HEADS, &[&checking.of.machine, &from, &place, &ROWS])?;
+        for row in &rows {
+            place = row.get(0);
+            let (seq, link, time): (i64, Vec<u8>, String) = (row.get(1), row.get(2), row.get(3));
+            if seq < last {
+                checking.of.add(Fault::WentBack { from: last, seq, time: time.clone() });
+            }
+            (last, any) = (seq, true);
+            if seq > 0 && !row.get::<_, bool>(4) {
+                lacking += 1;
+                let or = Fault::HeadGone { seq, time };
+                match lacking <= EXPECTED {
+                    true => checking.expect(Expected { seq, link, or }),
+                    false => checking.of.add(or),
+                }
+            }
         }
-        (last, any) = (seq, true);
-        if seq > 0 {
-            checking.expect(Expected { seq, link, or: Fault::HeadGone { seq, time } });
+        if rows.is_empty() {
+            break;
         }
     }
     if !any {
@@ -257,10 +282,11 @@ fn heads(desk: &Central, checking: &mut Checking<'_>, from: i64) -> Result<(), S
 }
 
 /// What is known while the records of one machine come, by their numbers.
-struct Checking<'w> {
+struct Checking {
     of: OfMachine,
-    /// What records are searched by; `None` where that is not compared.
-    words: Option<&'w HashSet<Vec<u8>>>,
+    /// The names of words that records are searched by, as far as they were met, where these are the words of that name; `None` where that
+    /// is not compared.
+    words: Option<HashSet<Vec<u8>>>,
     /// Records that must be there, by their numbers.
     expected: BTreeMap<i64, Vec<Expected>>,
     /// What was signed of records that are there, or of the last one that is not.
@@ -274,8 +300,6 @@ struct Checking<'w> {
     place: Option<i64>,
     /// The first record that is here, if it is not the first of all.
     first: Option<First>,
-    /// The records that say that others were removed on their machine.
-    removed: Vec<Removed>,
     /// The first record that was witnessed.
     witnessed: Option<i64>,
 }
@@ -284,16 +308,24 @@ struct Checking<'w> {
 struct First {
     seq: i64,
     writer: Vec<u8>,
-    body: Vec<u8>,
+    body: Digest,
     link: Vec<u8>,
 }
 
-impl<'w> Checking<'w> {
-    fn after(begin: Head, machine: String, words: Option<&'w HashSet<Vec<u8>>>) -> Self {
+impl First {
+    /// Whether it follows from this head.
+    fn follows(&self, head: Head) -> bool {
+        let row = Row { seq: self.seq, writer: &self.writer, body: &[], link: &self.link, origin: None };
+        follow_digest(head, &row, self.body).is_ok()
+    }
+}
+
+impl Checking {
+    fn after(begin: Head, machine: String) -> Self {
         let seq = i64::try_from(begin.seq).unwrap_or(i64::MAX);
         Self {
             of: OfMachine { machine, ..OfMachine::default() },
-            words,
+            words: None,
             expected: BTreeMap::new(),
             seen: Vec::new(),
             oldest: None,
@@ -302,7 +334,6 @@ impl<'w> Checking<'w> {
             seq,
             place: None,
             first: None,
-            removed: Vec::new(),
             witnessed: None,
         }
     }
@@ -325,17 +356,16 @@ impl<'w> Checking<'w> {
     }
 
     fn rows(&mut self, desk: &Central, tell: &mut dyn FnMut(i64)) -> Result<(), StoreError> {
-        // A page has as many rows as fit, and one. What is longer than any record is not read, and so is another.
-        const NEXT: &str = "SELECT place, machine, seq, writer, CASE WHEN size <= $5 THEN body ELSE '' END,
-                CASE WHEN size <= $5 THEN raw END, link,
-                CASE WHEN isfinite(time) THEN (extract(epoch FROM time) * 1000)::bigint END, shape, session, ticket
-            FROM (SELECT *, sum(size) OVER (ORDER BY seq, place) - size AS before
-                FROM (SELECT *, octet_length(body)::bigint + coalesce(octet_length(raw), 0) AS size FROM mcp_approve.record
-                    WHERE machine = $1 AND seq >= $2 AND (seq, place) > ($2, $3) ORDER BY seq, place LIMIT $4) AS next
-            ) AS page WHERE before <= $5 ORDER BY seq, place";
+        // What is longer than any record is not read, and so is another.
+        const NEXT: &str = "SELECT * FROM mcp_approve.record
+            WHERE machine = $1 AND seq >= $2 AND (seq, place) > ($2, $3) ORDER BY seq, place LIMIT $4";
+        const OTHERS: &str =
+            ", CASE WHEN isfinite(time) THEN (extract(epoch FROM time) * 1000)::bigint END, shape, session, ticket";
+        let next = records(NEXT, "seq, place", OTHERS);
         let (mut seq, mut place) = if self.seq == 0 { (i64::MIN, i64::MIN) } else { (self.seq, i64::MAX) };
         loop {
-            let rows = desk.query(NEXT, &[&self.of.machine, &seq, &place, &ROWS, &LONGEST])?;
+            let rows = desk.query(&next, &[&self.of.machine, &seq, &place, &ROWS])?;
+            self.look_up(desk, &rows)?;
             for row in &rows {
                 (seq, place) = (row.get(2), row.get(0));
                 self.take(row);
@@ -347,13 +377,32 @@ impl<'w> Checking<'w> {
         }
     }
 
+    /// Asks for the words of these records, where they were not met before.
+    fn look_up(&mut self, desk: &Central, rows: &[tokio_postgres::Row]) -> Result<(), StoreError> {
+        const THERE: &str = "SELECT shape FROM mcp_approve.shape
+            WHERE machine = $1 AND shape = ANY ($2) AND shape = substr(sha256(convert_to(words, 'UTF8')), 1, 16)";
+        let Some(words) = &mut self.words else { return Ok(()) };
+        if words.len() > MET {
+            words.clear();
+        }
+        let mut new: Vec<Vec<u8>> = rows.iter().filter_map(|row| row.get(9)).collect();
+        new.retain(|name| !words.contains(name));
+        new.sort();
+        new.dedup();
+        if !new.is_empty() {
+            words.extend(desk.query(THERE, &[&self.of.machine, &new])?.iter().map(|row| row.get::<_, Vec<u8>>(0)));
+        }
+        Ok(())
+    }
+
     fn take(&mut self, found: &tokio_postgres::Row) {
         let row = Row { seq: found.get(2), writer: found.get(3), body: body(found), link: found.get(6), origin: None };
         let place = found.get(0);
         self.of.records += 1;
         self.see(row.seq, row.link);
+        let digest = body_digest(row.body);
         if row.seq != self.seq || self.of.records == 1 {
-            self.next(&row, place);
+            self.next(&row, digest, place);
         }
         self.columns(found, &row);
         let link = <[u8; 32]>::try_from(row.link).ok().map(Digest::from_bytes);
@@ -365,7 +414,7 @@ impl<'w> Checking<'w> {
         let broken = match self.ends.as_slice() {
             [] => None,
             ends => {
-                let mut checked = ends.iter().map(|end| Verifier::after(*end).take(&row));
+                let mut checked = ends.iter().map(|end| follow_digest(*end, &row, digest));
                 let first = checked.next().and_then(Result::err);
                 first.filter(|_| !checked.any(|one| one.is_ok()))
             }
@@ -381,14 +430,19 @@ impl<'w> Checking<'w> {
                 if self.same.len() == self.ends.len().max(1) {
                     self.of.add(Fault::Forked { seq: row.seq });
                 }
-                self.same.extend(head);
-                self.removed.extend(removed::read(&row).filter(|said| said.fault(None).is_none()));
+                self.same.extend(head.filter(|_| self.same.len() < FORKS));
+                if let Some(first) = self.first.as_ref().filter(|_| self.of.unsent.is_none()) {
+                    let said = removed::read(&row).filter(|said| said.fault(None).is_none());
+                    let said = said.filter(|said| said.stretches.iter().any(|one| first.follows(one.end())));
+                    self.of.unsent =
+                        said.map(|Removed { seq, operator, .. }| Unsent { last: first.seq - 1, by: seq, operator });
+                }
             }
         }
     }
 
     /// Begins with the first record of this number.
-    fn next(&mut self, row: &Row<'_>, place: i64) {
+    fn next(&mut self, row: &Row<'_>, body: Digest, place: i64) {
         let is_single = self.same.len() == 1;
         if self.of.records > 1 {
             self.ends = std::mem::take(&mut self.same);
@@ -399,7 +453,7 @@ impl<'w> Checking<'w> {
             match self.seq {
                 // Records that were removed on the machine before they could be sent, or here with their month.
                 0 if self.of.records == 1 => {
-                    let [writer, body, link] = [row.writer, row.body, row.link].map(<[u8]>::to_vec);
+                    let [writer, link] = [row.writer, row.link].map(<[u8]>::to_vec);
                     self.first = Some(First { seq: row.seq, writer, body, link });
                 }
                 _ => self.of.add(Fault::Missing { first: expected, last: row.seq - 1 }),
@@ -412,9 +466,9 @@ impl<'w> Checking<'w> {
 
     /// Compares what a row is searched by with its body.
     fn columns(&mut self, found: &tokio_postgres::Row, row: &Row<'_>) {
-        let Some(words) = self.words else { return };
+        let Some(words) = &self.words else { return };
         let Columns { time, shape, session, ticket } = Columns::of(row.body);
-        let named: Option<Vec<u8>> = found.get(8);
+        let named: Option<Vec<u8>> = found.get(9);
         let is_raw = found.get::<_, Option<&[u8]>>(5).is_some();
         let is_text = std::str::from_utf8(row.body).is_ok_and(|text| !text.contains('\0'));
         let same_shape = match (&shape, &named) {
@@ -422,10 +476,10 @@ impl<'w> Checking<'w> {
             (Some(shape), Some(name)) => shape.name == *name && words.contains(name),
             _ => false,
         };
-        let same = found.get::<_, Option<i64>>(7) == Some(time)
+        let same = found.get::<_, Option<i64>>(8) == Some(time)
             && same_shape
-            && found.get::<_, Option<String>>(9) == session
-            && found.get::<_, Option<String>>(10) == ticket
+            && found.get::<_, Option<String>>(10) == session
+            && found.get::<_, Option<String>>(11) == ticket
             && is_raw != is_text;
         if !same {
             self.of.add(Fault::Columns { seq: row.seq });
@@ -433,20 +487,16 @@ impl<'w> Checking<'w> {
     }
 
     fn done(mut self) -> OfMachine {
-        if let Some(First { seq, writer, body, link }) = self.first.take() {
-            let row = Row { seq, writer: &writer, body: &body, link: &link, origin: None };
-            let mut said = self.removed.iter();
-            let said = said.find(|said| said.stretches.iter().any(|one| Verifier::after(one.end()).take(&row).is_ok()));
-            self.of.unsent = said.map(|said| Unsent { last: seq - 1, by: said.seq, operator: said.operator.clone() });
+        if let Some(first) = self.first.take() {
             // Before anything was sent, it was there: so whoever signed first saw it, and one that came later is of what was here. Who
             // signs first has nothing to compare it with.
             let is_first =
                 |by| self.witnessed.is_some_and(|first| by <= first) && self.seen.iter().any(|(seq, ..)| *seq >= by);
             let is_signing = self.words.is_none();
             if !self.of.unsent.as_ref().is_some_and(|unsent| is_signing || is_first(unsent.by)) {
-                self.dropped(seq - 1, &|end| Verifier::after(end).take(&row).is_ok());
+                self.dropped(first.seq - 1, &|end| first.follows(end));
                 if self.of.dropped.is_none() {
-                    self.of.add(Fault::Missing { first: 1, last: seq - 1 });
+                    self.of.add(Fault::Missing { first: 1, last: first.seq - 1 });
                 }
             }
         } else if let (0, Some((last, expected))) = (self.of.records, self.expected.last_key_value()) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::by_role::roles;
 use super::engine::Target;
-use super::log::Central;
+use super::log::{Central, fitting};
 use super::verify::{self, Expected, Fault, Witnessed};
 use crate::audit::StoreError;
 use crate::audit::chain::Head;
@@ -21,6 +21,10 @@ use crate::wire::Digest;
 
 /// How many of the newest notes of each role are read: the last one that counts is among them.
 pub(super) const NOTES: i64 = 16;
+
+/// How many texts are read at once, and how many of a role that do not count are named.
+const ROWS: i64 = 1000;
+const NAMED: usize = 20;
 
 /// So many of the newest notes of each role, the newest first.
 pub(super) fn newest_notes() -> String {
@@ -49,6 +53,8 @@ pub struct Witnesses {
     pub seen: BTreeMap<String, Vec<Expected>>,
     /// Those that do not count, by their places on the desk, or `None` for a text kept on this machine; and why.
     pub bad: Vec<(Option<i64>, String)>,
+    /// How many texts that do not count each role wrote.
+    refused: BTreeMap<String, usize>,
 }
 
 /// What became of a witness.
@@ -65,12 +71,22 @@ impl Witnessing<'_> {
     pub fn read(&self) -> Result<Witnesses, StoreError> {
         let (mut found, id) = (Witnesses::default(), id(self.desk)?);
         let mut kept = witnessed::read(self.places, &self.target.place());
-        for row in self.desk.query("SELECT place, note FROM mcp_approve.witness ORDER BY place", &[])? {
-            let note: &str = row.get(1);
-            kept.retain(|one| one != note);
-            match check(note, &id, self.signers) {
-                Ok(witness) => found.take(witness),
-                Err(why) => found.bad.push((Some(row.get(0)), why)),
+        const NEXT: &str =
+            "SELECT place, operator, note FROM mcp_approve.witness WHERE place > $1 ORDER BY place LIMIT $2";
+        let (next, mut place) = (fitting(NEXT, "octet_length(note)", "place", "place, operator, note"), 0_i64);
+        loop {
+            let rows = self.desk.query(&next, &[&place, &ROWS])?;
+            for row in &rows {
+                place = row.get(0);
+                let note: &str = row.get(2);
+                kept.retain(|one| one != note);
+                match check(note, &id, self.signers) {
+                    Ok(witness) => found.take(witness),
+                    Err(why) => found.refuse(row.get(1), place, &why),
+                }
+            }
+            if rows.is_empty() {
+                break;
             }
         }
         for note in kept {
@@ -204,6 +220,21 @@ fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, String> {
 }
 
 impl Witnesses {
+    fn refuse(&mut self, role: &str, place: i64, why: &str) {
+        let count = self.refused.entry(role.to_owned()).or_default();
+        *count += 1;
+        if *count <= NAMED {
+            self.bad.push((Some(place), format!("{why}; {role} wrote it")));
+        }
+    }
+
+    /// How many more texts of each role do not count than are named.
+    pub fn beyond(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.refused
+            .iter()
+            .filter_map(|(role, count)| Some((&**role, count.checked_sub(NAMED).filter(|more| *more > 0)?)))
+    }
+
     fn take(&mut self, Witness { signer, time, heads, .. }: Witness) {
         self.good += 1;
         for MachineHead { machine, seq, link } in heads {

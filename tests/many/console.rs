@@ -214,6 +214,11 @@ fn two_consoles_see_each_other_who_looks_and_one_outcome() {
     sam.shows("you and mara");
     assert_eq!(postgres.rows("eve", "SELECT operator FROM mcp_approve.look"), ["mara"]);
     assert!(mara.around().looks.is_empty());
+    // However many another writes.
+    let junk = "INSERT INTO mcp_approve.look (operator, machine, session, ticket) SELECT 'zoe', 'x', 's', 't' FROM generate_series(1, 2000)";
+    postgres.rows("postgres", junk);
+    let mut later = Console::open(&postgres, "sam");
+    later.shows("you and mara");
 
     let approval = signed(&call, SignedWord::Approve, now() + 60_000);
     let approve = OperatorVerdict::Approve { unread: false };
@@ -429,7 +434,8 @@ fn the_desk_alone_says_what_is_true_of_it() {
     hold_many(&postgres, "ada", 4..=5, 1);
     let (code, said) = says(&["--url", &url]);
     assert_eq!(code, success);
-    assert!(said.contains(&format!("mcp-approve{home_words} --desk: ")), "{said}");
+    // A desk that no config.toml names is named in each command.
+    assert!(said.contains(&format!("mcp-approve{home_words} --desk {url}: ")), "{said}");
     insta::assert_snapshot!("desk_operator", plain(said));
     insta::assert_snapshot!("desk_machine", plain(says(&["--url", &postgres.url("ada")]).1));
     insta::assert_snapshot!("desk_json", plain(says(&["--url", &url, "--json"]).1));

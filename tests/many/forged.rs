@@ -133,7 +133,7 @@ fn g1_g3_g9_what_is_forged_or_replayed_does_not_count_and_blocks_nothing() {
 }
 
 #[test]
-fn g3_a_thousand_verdicts_of_a_role_without_a_key_delay_no_other_and_are_one_record() {
+fn g3_a_hundred_thousand_verdicts_of_a_role_without_a_key_delay_no_other_and_are_one_record() {
     let Some(postgres) = desk() else { return };
     let mut machine = Machine::start(&postgres, "", &[]);
     let operator = Desk::open(&postgres.url("mara"));
@@ -144,7 +144,7 @@ fn g3_a_thousand_verdicts_of_a_role_without_a_key_delay_no_other_and_are_one_rec
         "sam",
         &format!(
             "INSERT INTO mcp_approve.verdict (machine, session, ticket, principal, digest, statement, signature, said) \
-            SELECT 'ada', '{}', '{}', 'x', sha256(convert_to(n::text, 'UTF8')), n::text, 'x', $a${said}$a$ FROM generate_series(1, 1000) n",
+            SELECT 'ada', '{}', '{}', 'x', sha256(convert_to(n::text, 'UTF8')), n::text, 'x', $a${said}$a$ FROM generate_series(1, 100000) n",
             card.session,
             card.ticket()
         ),

@@ -280,7 +280,7 @@ fn a_search_finds_on_the_desk_what_it_finds_on_the_machine() {
         assert_eq!(record.shift_remove("machine").is_some(), record.shift_remove("place").is_some());
         value.to_string()
     };
-    for search in [
+    let searches = [
         "",
         "verdict:deny",
         "-verdict:deny",
@@ -315,32 +315,42 @@ fn a_search_finds_on_the_desk_what_it_finds_on_the_machine() {
         "kind:decision kind:server-end",
         "-session:=s1",
         "\"not a\"",
-    ] {
-        for limit in ["7", "10000"] {
-            let line = format!("log list --limit {limit} --jsonl -- {search}");
-            let line = line.trim_end();
-            let here = says(line, LogPlace::File(&log)).0;
-            let there = on_desk(line, &postgres);
-            let there: Vec<String> = there.lines().map(without).collect();
-            let here: Vec<String> = here.lines().map(without).collect();
-            assert_eq!(here.len(), there.len(), "{line}");
-            assert_eq!(here, there, "{line}");
+    ];
+    let finds_the_same = |searches: &[&str]| {
+        for search in searches {
+            for limit in ["7", "10000"] {
+                let line = format!("log list --limit {limit} --jsonl -- {search}");
+                let line = line.trim_end();
+                let here = says(line, LogPlace::File(&log)).0;
+                let there = on_desk(line, &postgres);
+                let there: Vec<String> = there.lines().map(without).collect();
+                let here: Vec<String> = here.lines().map(without).collect();
+                assert_eq!(here.len(), there.len(), "{line}");
+                assert_eq!(here, there, "{line}");
+            }
+            for command in ["log stats --json", "log follow --once", "log export --format csv"] {
+                let line = format!("{command} -- {search}");
+                let (here, there) =
+                    (says(line.trim_end(), LogPlace::File(&log)).0, on_desk(line.trim_end(), &postgres));
+                let there = match command {
+                    "log follow --once" => there.lines().map(without).collect::<Vec<_>>().join("\n"),
+                    "log export --format csv" => there.replace("\nada,", "\n").replacen("machine,", "", 1),
+                    _ => there,
+                };
+                let here = match command {
+                    "log follow --once" => here.lines().map(without).collect::<Vec<_>>().join("\n"),
+                    _ => here,
+                };
+                assert_eq!(here, there, "{line}");
+            }
         }
-        for command in ["log stats --json", "log follow --once", "log export --format csv"] {
-            let line = format!("{command} -- {search}");
-            let (here, there) = (says(line.trim_end(), LogPlace::File(&log)).0, on_desk(line.trim_end(), &postgres));
-            let there = match command {
-                "log follow --once" => there.lines().map(without).collect::<Vec<_>>().join("\n"),
-                "log export --format csv" => there.replace("\nada,", "\n").replacen("machine,", "", 1),
-                _ => there,
-            };
-            let here = match command {
-                "log follow --once" => here.lines().map(without).collect::<Vec<_>>().join("\n"),
-                _ => here,
-            };
-            assert_eq!(here, there, "{line}");
-        }
-    }
+    };
+    finds_the_same(&searches);
+    // A machine that has more words than are compared is searched by its records.
+    const JUNK: &str = "INSERT INTO mcp_approve.shape (shape, words)
+        SELECT substr(sha256(convert_to(t, 'UTF8')), 1, 16), t FROM (SELECT '[\"' || n || '\"]' AS t FROM generate_series(1, 10001) AS n) AS w";
+    postgres.rows("ada", JUNK);
+    finds_the_same(&["-verdict:deny", "tool:=read_file", "kind:decision kind:server-end"]);
 }
 
 #[test]
@@ -462,7 +472,7 @@ fn g5_what_is_done_to_the_rows_is_named() {
     ] {
         owner(
             &postgres,
-            "CREATE SCHEMA kept; CREATE TABLE kept.record AS TABLE mcp_approve.record; CREATE TABLE kept.head AS TABLE mcp_approve.head; CREATE TABLE kept.shape AS SELECT shape, words FROM mcp_approve.shape",
+            "CREATE SCHEMA kept; CREATE TABLE kept.record AS TABLE mcp_approve.record; CREATE TABLE kept.head AS TABLE mcp_approve.head; CREATE TABLE kept.shape AS SELECT machine, shape, words FROM mcp_approve.shape",
         );
         owner(&postgres, change);
         let (said, holds) = verifies(&postgres);
@@ -472,7 +482,7 @@ fn g5_what_is_done_to_the_rows_is_named() {
             "TRUNCATE mcp_approve.record, mcp_approve.head, mcp_approve.shape; \
              INSERT INTO mcp_approve.record OVERRIDING SYSTEM VALUE SELECT * FROM kept.record; \
              INSERT INTO mcp_approve.head OVERRIDING SYSTEM VALUE SELECT * FROM kept.head; \
-             INSERT INTO mcp_approve.shape (shape, words) SELECT * FROM kept.shape; DROP SCHEMA kept CASCADE",
+             INSERT INTO mcp_approve.shape (machine, shape, words) SELECT * FROM kept.shape; DROP SCHEMA kept CASCADE",
         );
         assert!(verifies(&postgres).1, "{change}");
     }
@@ -499,6 +509,64 @@ fn g5_a_row_that_no_log_has_is_not_taken_and_a_table_of_another_kind_is_not_read
     let found = std::panic::catch_unwind(|| says("log verify", LogPlace::Desk(&target(&postgres, "eve"))).1);
     let found = found.unwrap_or_default();
     assert!(found.contains("the desk's tables were changed: record.link bytea is missing"), "{found}");
+}
+
+#[test]
+fn records_as_long_as_they_may_be_are_read_a_few_at_once() {
+    let Some(postgres) = desk() else { return };
+    let mut ada = Machine::sent_with("ada", &postgres, 10);
+    let long = "INSERT INTO mcp_approve.record (seq, writer, body, link, time)
+        SELECT n, 'w', repeat('x', 4194304), sha256(n::text::bytea), '2026-11-21' FROM generate_series(1, 12) AS n";
+    postgres.rows("bob", long);
+    ada.calls(11..=12);
+    ada.runs(&postgres);
+    ada.is_sent(&postgres);
+    ada.stops();
+    for (line, all) in [
+        ("log list --limit 100 --jsonl", 24),
+        ("log list --limit 100 --jsonl -- tool:write", 16),
+        ("log follow --once", 24),
+    ] {
+        assert_eq!(on_desk(line, &postgres).lines().count(), all, "{line}");
+    }
+    let (said, _) = says("log verify --json", LogPlace::Desk(&target(&postgres, "eve")));
+    let found: serde_json::Value = serde_json::from_str(&said).expect("a report");
+    let of = |machine: &str| {
+        found["machines"].as_array().expect("machines").iter().find(|one| one["machine"] == machine).cloned()
+    };
+    let [ada, bob] = ["ada", "bob"].map(|name| of(name).expect(name));
+    assert_eq!((&ada["holds"], &bob["holds"], &bob["records"]), (&true.into(), &false.into(), &12.into()), "{found:#}");
+}
+
+#[test]
+fn g5_ends_of_logs_without_number_are_counted() {
+    let Some(postgres) = desk() else { return };
+    let _ada = Machine::sent_with("ada", &postgres, 10);
+    postgres.rows("bob", "INSERT INTO mcp_approve.head (seq, link) SELECT n, 'l' FROM generate_series(1, 101000) AS n");
+    let (said, _) = says("log verify --json", LogPlace::Desk(&target(&postgres, "eve")));
+    let found: serde_json::Value = serde_json::from_str(&said).expect("a report");
+    assert_eq!(found["machines"][1]["more"], 101_000 - 200);
+}
+
+#[test]
+fn g5_a_log_that_was_forked_a_thousand_times_is_read_once() {
+    let Some(postgres) = desk() else { return };
+    let _ada = Machine::sent_with("ada", &postgres, 10);
+    let forks = (0..1000).map(|n| {
+        let writer = format!("a writer of {n:04}");
+        let link = Head::EMPTY.next(writer.as_bytes().try_into().expect("a name"), body_digest(b"a body")).link;
+        format!("(1, '{writer}'::bytea, decode('{link}', 'hex'))")
+    });
+    let insert =
+        "INSERT INTO mcp_approve.record (seq, writer, link, body, time) SELECT n, w, l, 'a body', '2026-11-21'";
+    let forks = forks.collect::<Vec<_>>().join(", ");
+    postgres.rows("bob", &format!("{insert} FROM (VALUES {forks}) AS one (n, w, l)"));
+    postgres.rows("bob", &format!("{insert} FROM (SELECT 2 AS n, 'w'::bytea AS w, sha256(i::text::bytea) AS l FROM generate_series(1, 1000) AS i) AS one"));
+    let (said, _) = says("log verify --json", LogPlace::Desk(&target(&postgres, "eve")));
+    let found: serde_json::Value = serde_json::from_str(&said).expect("a report");
+    let [ada, bob] = [0, 1].map(|at| &found["machines"][at]);
+    assert_eq!((&ada["holds"], &bob["holds"], &bob["records"]), (&true.into(), &false.into(), &2000.into()));
+    assert!(said.contains("from record 1 on there are two logs"), "{said}");
 }
 
 #[test]

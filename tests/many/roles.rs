@@ -251,3 +251,18 @@ fn g7_what_one_leaves_open_holds_up_nobody() {
         });
     }
 }
+
+/// Whoever may write a column writes as much as it takes: every reader would have to take it, too.
+#[test]
+fn g5_no_column_that_a_role_may_write_is_without_a_longest_length() {
+    let Some(postgres) = desk() else { return };
+    const UNBOUND: &str = "SELECT DISTINCT columns.table_name || '.' || columns.column_name
+        FROM information_schema.column_privileges AS may JOIN information_schema.columns USING (table_schema, table_name, column_name)
+        WHERE table_schema = 'mcp_approve' AND privilege_type = 'INSERT' AND grantee LIKE 'mcp\\_approve\\_%' AND data_type IN ('text', 'bytea')
+            AND NOT EXISTS (
+                SELECT FROM pg_constraint JOIN pg_attribute ON attrelid = conrelid AND attnum = ANY (conkey)
+                WHERE contype = 'c' AND conrelid = format('mcp_approve.%I', columns.table_name)::regclass AND attname = columns.column_name
+                    AND pg_get_constraintdef(pg_constraint.oid) ~ '(length|sha256|= ANY)'
+            ) ORDER BY 1";
+    assert_eq!(postgres.rows("postgres", UNBOUND), [""; 0]);
+}

@@ -264,6 +264,12 @@ fn a_console_signs_the_days_witness_where_the_key_asks_nobody() {
     own.looks(&mut second, &keys, NOON + DAY - 1);
     assert_eq!((&second.news.signed, &second.news.wrong), (&None, &None));
     assert_eq!(notes(&postgres), "41");
+    let (said, holds) = own.verifies();
+    assert!(!holds && said.contains("Compared with 1 text that an operator signed."), "{said}");
+    assert!(
+        said.contains("AND 20 MORE TEXTS THAT postgres WROTE.") && said.matches("DOES NOT COUNT").count() == 20,
+        "{said}"
+    );
     own.looks(&mut second, &keys, NOON + DAY);
     own.looks(&mut first, &keys, NOON + DAY);
     assert_eq!((notes(&postgres), second.news.signed.is_some()), ("42".to_owned(), true));
@@ -444,6 +450,14 @@ fn g5_old_months_may_be_dropped_once_they_are_witnessed_and_are_named() {
         "{said}"
     );
     owner(&postgres, &format!("DROP TABLE {gone}"));
+    // What a machine sends with an old date is no record of another's.
+    owner(
+        &postgres,
+        "INSERT INTO mcp_approve.record (machine, seq, writer, body, link, time) VALUES ('carol', 9, '', '', '', '1970-01-02')",
+    );
+    let (said, _) = own.verifies();
+    assert_eq!(said.matches("THE LOG IS NOT AS IT WAS SENT").count(), 1, "{said}");
+    owner(&postgres, "DELETE FROM mcp_approve.record WHERE machine = 'carol'");
     let first = jiff::Timestamp::from_millisecond(begin).expect("a moment").strftime("%Y-%m-%d").to_string();
     let (said, holds) = own.verifies();
     assert!(holds, "{said}");

@@ -12,7 +12,7 @@ use crate::desk::daily::DAY;
 use crate::desk::engine::{Program, Target};
 use crate::desk::init::Group;
 use crate::desk::overview::{Member, Overview, overview};
-use crate::home::places::Places;
+use crate::home::places::{Places, word};
 use crate::home::signers;
 use crate::signing::witness::Witness;
 use crate::text::time::span;
@@ -33,9 +33,17 @@ struct Found {
     stops: Result<stop::Standings, Error>,
 }
 
-/// Says it of the desk of this URL, which has no password in it: [`Target`] takes none that has.
+/// The desk's URL, which has no password in it: [`Target`] takes none that has.
+#[derive(Clone, Copy)]
+pub(super) struct Url<'u> {
+    pub url: &'u str,
+    /// It is another than `config.toml` has, so that commands have to name it.
+    pub is_given: bool,
+}
+
+/// Says it of this desk.
 pub(super) fn status(
-    url: &str,
+    url: Url<'_>,
     (target, runtime): (&Target, &tokio::runtime::Runtime),
     as_json: bool,
     here: Here<'_>,
@@ -84,10 +92,10 @@ fn last_witness(overview: &Overview, Here { places, .. }: Here<'_>) -> Result<(S
 }
 
 /// Each line of the answer: what it is about, and what is true.
-fn lines(url: &str, found: &Result<Found, Error>, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
+fn lines(url: Url<'_>, found: &Result<Found, Error>, here: Here<'_>, out: &mut dyn Write) -> Result<(), Error> {
     let now = here.now;
     let mut line = |label: &str, text: &str| writeln!(out, "{label:<10} {}", visible(text));
-    line("desk", url)?;
+    line("desk", url.url)?;
     let found = match found {
         Ok(found) => found,
         Err(error) => {
@@ -127,7 +135,7 @@ fn lines(url: &str, found: &Result<Found, Error>, here: Here<'_>, out: &mut dyn 
         }
         Err(error) => line("stops", &unchecked(error))?,
     }
-    let next = next(found, here);
+    let next = next(found, url, here);
     if next.is_empty() {
         line("next", "nothing: operators see the calls of this machine")?;
     }
@@ -160,11 +168,20 @@ fn unchecked(error: &Error) -> String {
 }
 
 /// What to run next, the most pressing first, and why.
-fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>) -> Vec<(String, &'static str)> {
+fn next(
+    Found { overview, witness, .. }: &Found,
+    Url { url, is_given }: Url<'_>,
+    Here { places, now }: Here<'_>,
+) -> Vec<(String, &'static str)> {
     let is = |group| overview.is(group);
     let own = |member: &Member| member.name == overview.role.name;
     let mut next = Vec::new();
-    let mut run = |words: &str, why| next.push((places.command(words), why));
+    let mut run = |words: &str, why| {
+        let option = if words.ends_with("--desk") { "" } else { " --url" };
+        let named =
+            if is_given && words != "doctor" { format!("{words}{option} {}", word(url)) } else { words.to_owned() };
+        next.push((places.command(&named), why));
+    };
     if overview.role.groups.is_empty() || !overview.role.beyond.is_empty() {
         run("doctor", ": it says which role to log in with");
     }
@@ -187,11 +204,11 @@ fn next(Found { overview, witness, .. }: &Found, Here { places, now }: Here<'_>)
 }
 
 /// The same for scripts. A part that is null has its reason in `why`.
-fn object(url: &str, found: &Result<Found, Error>, here: Here<'_>) -> Value {
+fn object(url: Url<'_>, found: &Result<Found, Error>, here: Here<'_>) -> Value {
     let found = match found {
         Ok(found) => found,
         Err(error) => {
-            return json!({ "url": url, "answers": false, "error": error.to_string(), "next": [error.hint()] });
+            return json!({ "url": url.url, "answers": false, "error": error.to_string(), "next": [error.hint()] });
         }
     };
     let Found { overview, witness, stops } = found;
@@ -204,7 +221,7 @@ fn object(url: &str, found: &Result<Found, Error>, here: Here<'_>) -> Value {
         "stops": stops.as_ref().err().map(unchecked),
     });
     json!({
-        "url": url,
+        "url": url.url,
         "answers": true,
         "role": {
             "name": overview.role.name,
@@ -217,6 +234,6 @@ fn object(url: &str, found: &Result<Found, Error>, here: Here<'_>) -> Value {
         "witness": witness.as_ref().ok().map(|(signer, time)| json!({ "signer": signer, "time": time })),
         "stops": stops.as_ref().ok().map(stop::Standings::in_force),
         "why": why,
-        "next": next(found, here).into_iter().map(|(command, _)| command).collect::<Vec<_>>(),
+        "next": next(found, url, here).into_iter().map(|(command, _)| command).collect::<Vec<_>>(),
     })
 }

@@ -1,5 +1,6 @@
 //! `mcp-approve log verify --desk`: whether the log of each machine is on the desk as the machine sent it. Owns the wording.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -45,9 +46,10 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
             "holds": holds,
             "records": found.iter().map(|of| of.records).sum::<u64>(),
             "machines": found.iter().map(machine_json).collect::<Vec<_>>(),
-            "witnesses": witnesses.as_ref().map(|Witnesses { good, bad, .. }| json!({
-                "good": good,
-                "bad": bad.iter().map(|(place, why)| json!({ "place": place, "what": why })).collect::<Vec<_>>(),
+            "witnesses": witnesses.as_ref().map(|found| json!({
+                "good": found.good,
+                "bad": found.bad.iter().map(|(place, why)| json!({ "place": place, "what": why })).collect::<Vec<_>>(),
+                "more": found.beyond().collect::<BTreeMap<_, _>>(),
             })),
             "signatures": signed.as_ref().map(|signed| {
                 json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>(), "unsigned": signed.unsigned })
@@ -75,12 +77,16 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
                     "Not checked: what operators signed of these logs, because there is no list of signers."
                 )?;
             }
-            Some(Witnesses { good, bad, .. }) => {
-                let are = counted(*good, "text that an operator signed|texts that operators signed");
+            Some(found) => {
+                let are = counted(found.good, "text that an operator signed|texts that operators signed");
                 writeln!(out, "Compared with {are}.")?;
-                for (place, why) in bad {
+                for (place, why) in &found.bad {
                     let which = place.map_or_else(|| "THAT WAS SIGNED HERE LAST".to_owned(), |place| place.to_string());
                     writeln!(out, "THE SIGNED TEXT {which} DOES NOT COUNT: {}.", visible(why))?;
+                }
+                for (role, more) in found.beyond() {
+                    let texts = counted(more, "MORE TEXT|MORE TEXTS");
+                    writeln!(out, "AND {texts} THAT {} WROTE.", visible(role))?;
                 }
             }
         }

@@ -4,12 +4,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Add, Sub};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
 use crate::audit::By;
+use crate::desk::by_role::roles;
 use crate::desk::engine::{Engine, EngineError, Program};
 use crate::desk::told::{EVERY_SESSION, Told};
 use crate::gate::data::snapshot::Snapshot;
@@ -67,10 +68,15 @@ const PRESENT: &str = "SELECT DISTINCT usename::text, application_name = $1 FROM
         AND (application_name = $1 AND pg_has_role(usesysid, 'mcp_approve_machine', 'MEMBER')
             OR application_name = $2 AND pg_has_role(usesysid, 'mcp_approve_operator', 'MEMBER'))";
 
-/// Looks that have not lapsed, by the engine's own clock; one's own are not shown.
-const LOOKS: &str = "SELECT DISTINCT machine, session, ticket, operator
-    FROM (SELECT * FROM mcp_approve.look ORDER BY place DESC LIMIT 1000) AS latest
-    WHERE time > now() - interval '2 minutes' AND operator <> session_user";
+/// Looks that have not lapsed, by the engine's own clock, among the newest of each role; one's own are not shown.
+static LOOKS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "SELECT DISTINCT machine, session, ticket, operator FROM {} AS wrote CROSS JOIN LATERAL (
+            SELECT * FROM mcp_approve.look WHERE operator = wrote.role ORDER BY place DESC LIMIT 16) AS latest
+        WHERE time > now() - interval '2 minutes' AND greatest(length(machine), length(session), length(ticket)) <= 1024",
+        roles("look", "operator <> session_user")
+    )
+});
 
 /// One thing that was read, in the order of the desk.
 pub(super) enum News {
@@ -420,7 +426,7 @@ impl Heard {
                 operators.insert(role)
             };
         }
-        let looks = engine.client.query(LOOKS, &[]).await?;
+        let looks = engine.client.query(LOOKS.as_str(), &[]).await?;
         let looks = looks.iter().map(|row| (name(row.get(1), row.get(0)), row.get(2), row.get(3))).collect();
         let is_away = |(_, site): &(&String, &WrapperHere)| !machines.contains(&site.at.machine);
         let away = self.wrappers.iter().filter(is_away).map(|(key, _)| key.clone()).collect();

@@ -150,7 +150,7 @@ impl Cards {
             }
             let now = Instant::now();
             if wake_at.is_some_and(|at| at <= now) {
-                engine.wake_operators().await?;
+                engine.wake_operators().await;
                 (woken, wake_at) = (now, None);
             }
             if read_at <= now || self.verdicts.has_fresh() {
