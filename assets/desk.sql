@@ -38,7 +38,9 @@ CREATE TABLE IF NOT EXISTS mcp_approve.told (
     kind    text NOT NULL CHECK (kind IN ('hello', 'held', 'settled', 'refused', 'status', 'gone')),
     said    text NOT NULL CHECK (length(said) <= 1048576)    -- the link's message, as JSON
 );
-CREATE INDEX IF NOT EXISTS told_xid ON mcp_approve.told (xid);
+CREATE INDEX IF NOT EXISTS told_new ON mcp_approve.told (xid, machine);
+CREATE INDEX IF NOT EXISTS told_role ON mcp_approve.told (machine, xid, place);
+DROP INDEX IF EXISTS mcp_approve.told_xid;
 CREATE INDEX IF NOT EXISTS told_call ON mcp_approve.told (machine, session, ticket, place) INCLUDE (kind);
 CREATE INDEX IF NOT EXISTS told_here ON mcp_approve.told (machine, session, place) INCLUDE (kind) WHERE ticket = '';
 
@@ -59,7 +61,7 @@ CREATE TABLE IF NOT EXISTS mcp_approve.verdict (
     -- With the role that wrote it: whoever has another role takes nobody's place.
     PRIMARY KEY (machine, session, ticket, principal, digest, operator)
 );
--- Read role by role, so that what one role fills a table with delays no other's rows; and so are the tables below.
+-- Read role by role, so that what one role fills a table with delays no other's rows; and so are the others.
 CREATE INDEX IF NOT EXISTS verdict_role ON mcp_approve.verdict (machine, session, operator, xid, place);
 
 -- Who looks at a call: the others see it, and nothing else follows from it.
@@ -157,8 +159,11 @@ DECLARE
     rule text[];
     rules text[][] := ARRAY[
         ['record', 'short_body', 'octet_length(body) <= 4194304'],
-        ['verdict', 'short_names', 'greatest(length(machine), length(session), length(ticket), length(principal)) <= 1024'],
-        ['look', 'short_names', 'greatest(length(machine), length(session), length(ticket)) <= 1024'],
+        ['told', 'short_said', 'octet_length(said) <= 1048576'],
+        ['verdict', 'short_said', 'octet_length(statement) <= 65536 AND octet_length(signature) <= 16384 AND octet_length(said) <= 65536'],
+        ['standing', 'short_said', 'octet_length(statement) <= 65536 AND octet_length(signature) <= 16384 AND octet_length(said) <= 1048576'],
+        ['verdict', 'short_names', 'greatest(octet_length(machine), octet_length(session), octet_length(ticket), octet_length(principal)) <= 1024'],
+        ['look', 'short_names', 'greatest(octet_length(machine), octet_length(session), octet_length(ticket)) <= 1024'],
         ['head', 'short_link', 'octet_length(link) <= 64'],
         ['record', 'short_names', 'greatest(octet_length(writer), octet_length(link)) <= 64'],
         ['record', 'short_raw', 'octet_length(raw) <= 4194304'],

@@ -237,12 +237,11 @@ impl Target {
                 let hint = "add ?sslmode=require to the URL, or name the folder of the server's socket as the host";
                 return Err(EngineError::Url { what, hint });
             }
-            // The same in a folder where others can make a socket.
+            // The same in a folder that another user may have made, or may make a socket in.
             if let [Host::Unix(folder)] = config.get_hosts()
-                && fs::metadata(folder).is_ok_and(|found| found.mode() & 0o002 != 0)
+                && !is_of_the_machine(folder)
             {
-                let what =
-                    format!("a password goes to no socket in {}, where every user can make one", folder.display());
+                let what = format!("a password goes to no socket in {}, where any user can make one", folder.display());
                 let hint = "have the server listen in a folder of its own (unix_socket_directories), or name localhost with ?sslmode=require";
                 return Err(EngineError::Url { what, hint });
             }
@@ -258,6 +257,23 @@ impl Target {
         engine.client.batch_execute(SESSION).await?;
         Ok(engine)
     }
+}
+
+/// Whether a socket in this folder is of the machine's owner or of this user: others cannot write to it, and those who can write above it
+/// made it, or had others make it.
+fn is_of_the_machine(folder: &Path) -> bool {
+    let is_trusted = |found: &fs::Metadata| [rustix::process::geteuid().as_raw(), 0].contains(&found.uid());
+    let Ok(folder) = folder.canonicalize() else { return false };
+    let Ok(mut below) = fs::metadata(&folder) else { return false };
+    below.mode() & 0o002 == 0
+        && folder.ancestors().skip(1).all(|above| {
+            let Ok(above) = fs::metadata(above) else { return false };
+            let is_closed = above.mode() & 0o022 == 0 && (is_trusted(&above) || above.uid() == below.uid());
+            // What is in a folder like /tmp is whoever's who came first, and no other can take its place.
+            let is_kept = above.mode() & 0o1000 != 0 && is_trusted(&below);
+            below = above;
+            is_closed || is_kept
+        })
 }
 
 fn is_missing(error: &tokio_postgres::Error) -> bool {

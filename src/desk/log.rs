@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
 
+use super::by_role::{FIT, fitting};
 use super::columns::key;
 use super::engine::{Engine, EngineError, Program, Target};
 use crate::audit::chain::{Break, GENESIS, Head, Origin, Row, Verifier, Writer};
@@ -29,24 +30,12 @@ const WORDS: i32 = 4096;
 const SHAPES: usize = 256;
 const MACHINES: usize = 8;
 
-/// How many bytes of bodies are read at once, and one body more: none of ours is as long.
-const LONGEST: i64 = 8 << 20;
-
 const ROW: &str = "place, machine, seq, writer, body, raw, link";
 
-/// As many of these rows as fit, in this order: what they take in bytes is `size`, and how many they are is `there`.
-pub(super) fn fitting(rows: &str, size: &str, order: &str, columns: &str) -> String {
-    format!(
-        "SELECT {columns} FROM (SELECT *, sum(size) OVER (ORDER BY {order}) - size AS before, count(*) OVER () AS there
-            FROM (SELECT *, {size} AS size FROM ({rows}) AS one) AS sized
-        ) AS page WHERE before <= {LONGEST} ORDER BY {order}"
-    )
-}
-
-/// The same of records: the columns of [`ROW`], `there`, and others. What is longer than any record is not read, and so is another.
+/// As many of these records as fit: the columns of [`ROW`], `there`, and others. What is longer than any record is not read, and so is another.
 pub(super) fn records(rows: &str, order: &str, others: &str) -> String {
-    let [body, raw] = [("body", "''"), ("raw", "NULL")]
-        .map(|(it, or)| format!("CASE WHEN size <= {LONGEST} THEN {it} ELSE {or} END"));
+    let [body, raw] =
+        [("body", "''"), ("raw", "NULL")].map(|(it, or)| format!("CASE WHEN size <= {FIT} THEN {it} ELSE {or} END"));
     let [writer, link] =
         ["writer", "link"].map(|it| format!("CASE WHEN octet_length({it}) <= 64 THEN {it} ELSE '' END"));
     let columns = format!("place, machine, seq, {writer}, {body}, {raw}, {link}, there {others}");
@@ -378,7 +367,8 @@ impl Rows for Central {
 
     fn unlinked(&self, seqs: &mut dyn Iterator<Item = u64>) -> Result<Vec<Unlinked>, StoreError> {
         const WANTED: &str = "SELECT *, ARRAY (
-            SELECT link FROM mcp_approve.record AS last WHERE last.machine = one.machine AND last.seq = one.seq - 1
+            SELECT link FROM mcp_approve.record AS last
+            WHERE last.machine = one.machine AND last.seq = one.seq - 1 AND octet_length(link) <= 64 LIMIT 16
         ) AS links FROM mcp_approve.record AS one WHERE place = ANY ($1) AND place > $2";
         let places: Vec<i64> = seqs.filter_map(|seq| i64::try_from(seq).ok()).collect();
         let (sql, mut last, mut unlinked) = (records(WANTED, "place", ", links"), 0_i64, Vec::new());

@@ -25,7 +25,7 @@ use outbox::{Outbox, Undelivered};
 
 /// How many calls of all machines wait.
 pub(super) static WAITING: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT count(*) FROM ({}) AS all_rows WHERE part = 2", heard::BEGINNING));
+    LazyLock::new(|| format!("SELECT count(*) FROM ({}) AS all_rows WHERE part = 2", *heard::BEGINNING));
 
 /// The shortest time between two readings, and between two wakes that are sent.
 const READ: Duration = Duration::from_millis(50);
@@ -215,7 +215,7 @@ impl<F: Fn(ClientEvent)> Desk<F> {
                     self.say(around);
                     looked_at = Some(now);
                 }
-                read_at = now + UNWOKEN;
+                read_at = now + if self.heard.is_behind() { READ } else { UNWOKEN };
             }
             self.lapse();
             let until = match self.outbox.wakes_operators || !self.outbox.wake.is_empty() {

@@ -1,5 +1,6 @@
 //! What a desk is right now, in a few figures: who has a role there and is connected, and how many calls wait. Reads no card.
 
+use super::by_role::fitting;
 use super::engine::{Engine, EngineError, Program};
 use super::init::{Group, RoleFound, role};
 use super::operator::WAITING;
@@ -71,6 +72,36 @@ pub async fn overview(engine: &Engine) -> Result<Overview, EngineError> {
 /// How many sessions of each machine are asked for its names.
 const SESSIONS: i64 = 16;
 
+/// How many sessions of one role are asked for all its names.
+const ALL_SESSIONS: i64 = 20_000;
+
+/// All that a role has said of itself; `None` where that is more than is read. All of it is foreign text.
+///
+/// # Errors
+/// Why the desk cannot be used.
+pub async fn names_of(engine: &Engine, role: &str) -> Result<Option<Vec<Me>>, EngineError> {
+    const HELLOS: &str = "SELECT DISTINCT ON (session) session, said FROM mcp_approve.told
+        WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place DESC LIMIT $2";
+    let hellos = fitting(HELLOS, "octet_length(said)", "session", "said, there");
+    let rows = engine.client.query(&hellos, &[&role, &ALL_SESSIONS]).await?;
+    let there: i64 = rows.first().map_or(0, |row| row.get(1));
+    if there == ALL_SESSIONS || i64::try_from(rows.len()) != Ok(there) {
+        return Ok(None);
+    }
+    let mut names: Vec<Me> = rows.iter().filter_map(|row| named(row.get(0))).collect();
+    names.sort();
+    names.dedup();
+    Ok(Some(names))
+}
+
+/// Who says this.
+fn named(said: &str) -> Option<Me> {
+    match serde_json::from_str(said) {
+        Ok(Told::Hello { host, user, .. }) => Some(Me { machine: host, user }),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 /// What machines say of themselves, each with its role: as stops name them. All of it is foreign text.
 ///
 /// # Errors
@@ -81,10 +112,7 @@ pub async fn names(engine: &Engine) -> Result<Vec<(String, Me)>, EngineError> {
             GROUP BY machine, session
         ), newest AS (SELECT place, row_number() OVER (PARTITION BY machine ORDER BY place DESC) AS nth FROM hello)
         SELECT machine, said FROM newest JOIN mcp_approve.told USING (place) WHERE nth <= $1 AND length(said) <= 65536";
-    let named = |row: &tokio_postgres::Row| match serde_json::from_str(row.get(1)) {
-        Ok(Told::Hello { host, user, .. }) => Some((row.get(0), Me { machine: host, user })),
-        Ok(_) | Err(_) => None,
-    };
+    let named = |row: &tokio_postgres::Row| Some((row.get(0), named(row.get(1))?));
     let mut names: Vec<(String, Me)> =
         engine.client.query(HELLOS, &[&SESSIONS]).await?.iter().filter_map(named).collect();
     names.sort();

@@ -69,9 +69,7 @@ pub async fn run(target: &Target, site: Site, tell: &mut dyn FnMut(Turn)) -> Ser
                         Some(other) = others.recv() => tell(Turn::Other(other)),
                     }
                 };
-                if since.elapsed() >= SERVED {
-                    tries = 0;
-                }
+                tries = if since.elapsed() >= SERVED { 0 } else { tries.min(1) };
                 broken
             }
             // What its owner can put right there is tried again, too.

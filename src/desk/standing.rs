@@ -30,8 +30,18 @@ pub async fn write(engine: &Engine, kind: StandingKind, evidence: &Evidence, sai
 }
 
 /// Read by kind.
-static STANDING: Table =
-    Table { name: "standing", own: "", key: "kind", past: "", columns: "statement, signature", most: 128 };
+static STANDING: Table = Table {
+    name: "standing",
+    role: "operator",
+    roles: 4,
+    newest_first: true,
+    own: "",
+    key: "kind",
+    past: "",
+    columns: "statement, signature",
+    size: "octet_length(statement) + octet_length(signature)",
+    most: 128,
+};
 
 /// Reads the stops that are new, a page at a time, of each role in turn: rows that mean nothing do not delay another role's.
 pub struct Stops(ByRole);
@@ -45,7 +55,13 @@ impl Default for Stops {
 impl Stops {
     /// Looks for new ones, to be read next.
     pub async fn begin(&mut self, engine: &Engine) -> Result<(), EngineError> {
-        self.0.look(engine, &[StandingKind::Stop.word().to_owned()], &[]).await
+        self.0.look(engine, &[StandingKind::Stop.word().to_owned()], &[]).await?;
+        Ok(())
+    }
+
+    /// Rows are there that were not read yet.
+    pub fn is_behind(&self) -> bool {
+        self.0.is_behind()
     }
 
     /// The next page; `None` once all are read.

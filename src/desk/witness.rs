@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::by_role::roles;
+use super::by_role::{fitting, roles};
 use super::engine::Target;
-use super::log::{Central, fitting};
+use super::log::Central;
 use super::verify::{self, Expected, Fault, Witnessed};
 use crate::audit::StoreError;
 use crate::audit::chain::Head;

@@ -13,7 +13,7 @@ use super::{config, replace, signers, user};
 use crate::pins::launch::stamp;
 use crate::signing::InForce;
 use crate::signing::grade::{ConsoleUser, Grade};
-use crate::signing::standing::{Me, SignedTeam, Standing, TeamSet};
+use crate::signing::standing::{LIFE, Me, SignedTeam, Standing, TeamSet};
 use crate::signing::statement::Evidence;
 use crate::signing::verdict::CLOCK_SKEW;
 
@@ -34,6 +34,54 @@ pub fn seen_file(places: &Places) -> PathBuf {
 /// This user of this machine, as stops name them.
 pub fn me() -> Me {
     Me { machine: user::machine(), user: user::name() }
+}
+
+/// When this machine took a sign of life: milliseconds since it was started, and which start that was. The time of day may be set back.
+#[derive(Serialize, Deserialize)]
+struct Taken {
+    counter: u64,
+    start: String,
+    millis: i64,
+}
+
+impl Taken {
+    /// Now; `None` where a start has no name.
+    fn now(counter: u64) -> Option<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::time::{ClockId, clock_gettime};
+            let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned();
+            let since = clock_gettime(ClockId::Boottime);
+            Some(Self { counter, start, millis: since.tv_sec * 1000 + since.tv_nsec / 1_000_000 })
+        }
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
+
+    fn read(places: &Places) -> Option<Self> {
+        serde_json::from_str(&fs::read_to_string(taken_file(places)).ok()?).ok()
+    }
+}
+
+fn taken_file(places: &Places) -> PathBuf {
+    places.desk_dir().join("taken.json")
+}
+
+/// Notes when the sign of life with this counter was taken, unless that is noted.
+pub fn note_taken(places: &Places, counter: u64) -> io::Result<()> {
+    match Taken::now(counter) {
+        Some(now) if Taken::read(places).is_none_or(|noted| noted.counter != counter) => {
+            replace::replace(&taken_file(places), &serde_json::to_string(&now)?)
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// How long the sign of life with this counter counts at most, by when it was taken.
+fn left(places: &Places, counter: u64) -> Option<i64> {
+    let (noted, now) = (Taken::read(places)?, Taken::now(counter)?);
+    let is_same = noted.counter == counter && noted.start == now.start;
+    is_same.then(|| LIFE.saturating_sub(now.millis.saturating_sub(noted.millis)))
 }
 
 /// What is in a file; nothing where there is none.
@@ -198,6 +246,7 @@ pub fn take(places: &Places, standing: &mut Standing, lists: Result<&InForce, &s
         let Ok(lists) = lists else { break };
         standing.take_kept_alive(one, lists, now);
     }
+    standing.left = standing.alive().and_then(|signed| left(places, signed.statement().alive));
     Ok(())
 }
 

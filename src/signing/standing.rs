@@ -272,13 +272,23 @@ pub struct Standing {
     alive: Option<SignedAlive>,
     /// The highest counter of signs of life that this machine took or kept, whatever the time of its sign says now.
     counter: u64,
+    /// How long the sign of life counts at most, by a clock that is not set, in milliseconds; `None` where this machine has none.
+    pub left: Option<i64>,
     /// Why what was signed cannot be read now: there may be a stop in it.
     pub trouble: Option<String>,
 }
 
 impl Standing {
     pub const fn new(me: Me) -> Self {
-        Self { me, stops: BTreeMap::new(), doubtful: BTreeMap::new(), alive: None, counter: 0, trouble: None }
+        Self {
+            me,
+            stops: BTreeMap::new(),
+            doubtful: BTreeMap::new(),
+            alive: None,
+            counter: 0,
+            left: None,
+            trouble: None,
+        }
     }
 
     /// Takes a stop or a lift, in any order.

@@ -305,6 +305,32 @@ fn hold_many(postgres: &Postgres, machine: &str, of: std::ops::RangeInclusive<u3
 }
 
 #[test]
+fn g6_what_a_machine_tells_without_end_delays_and_swells_no_other() {
+    let Some(postgres) = desk() else { return };
+    says(&postgres, "bob", &hello("bob"));
+    says(&postgres, "bob", &held("bob", "files-1", false));
+    let mut mara = Console::open(&postgres, "mara");
+    mara.until("a card", |console| console.waiting() == 1);
+    let junk = |kind: &str, said: &str, rows: u32| {
+        let columns = format!("'s' || n, '', '{kind}', {said}");
+        let sql = format!(
+            "INSERT INTO mcp_approve.told (session, ticket, kind, said) SELECT {columns} FROM generate_series(1, {rows}) AS n"
+        );
+        postgres.rows("ada", &sql);
+    };
+    junk("status", "repeat('x', 1048576)", 300);
+    junk("status", "'{}'", 100_000);
+    says(&postgres, "bob", &held("bob", "files-2", false));
+    mara.until("the next card", |console| console.waiting() == 2);
+    // Wrappers that are none.
+    let said = serde_json::to_string(&hello("ada")).unwrap().replace("\"s1\"", "\"s' || n || '\"");
+    junk("hello", &format!("'{said}'"), 1000);
+    let mut sam = Console::open(&postgres, "sam");
+    sam.until("cards", |console| console.waiting() == 2 && console.around().left_out.is_some());
+    assert_eq!(sam.screen.model.wrappers.len(), 257);
+}
+
+#[test]
 fn a_machine_has_its_share_of_a_console_and_hides_no_call_of_another() {
     let Some(postgres) = desk() else { return };
     for machine in ["ada", "bob"] {

@@ -108,7 +108,14 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     assert!(connect(&near()).expect_err("no server").contains("cannot be reached"));
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).expect("a mode");
     let said = connect(&near()).expect_err("a folder of all");
-    assert!(said.contains("where every user can make one"), "{said}");
+    assert!(said.contains("where any user can make one"), "{said}");
+    // One that another user made, which only root can try.
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
+    assert!(connect(&near()).expect_err("no server").contains("cannot be reached"));
+    if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_ok() {
+        let said = connect(&near()).expect_err("a folder of another");
+        assert!(said.contains("where any user can make one"), "{said}");
+    }
     fs::write(&passfile, format!("localhost:{port}:postgres:ada:a\\:b\\\\c\n")).expect("written");
     let said = connect(&with(None, &good)).expect_err("no password");
     assert!(said.contains("it asks for a password") && said.contains("`passfile` under [desk]"), "{said}");

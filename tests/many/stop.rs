@@ -4,7 +4,11 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, Stop, StopWord, text};
+use mcp_approve::gate::data::event::Now;
+use mcp_approve::gate::state::frozen::Stops;
+use mcp_approve::home::places::Places;
+use mcp_approve::home::standing;
+use mcp_approve::signing::standing::{ALIVE, Alive, FREEZE, LifeSign, Stop, StopWord, text};
 use mcp_approve::signing::statement::Evidence;
 use mcp_approve::wire::Digest;
 use portable_pty::CommandBuilder;
@@ -232,6 +236,30 @@ fn g7_where_stops_cannot_be_kept_no_sign_of_life_is() {
     until("it is kept", || alive.exists().then_some(()));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn g7_a_clock_that_is_set_back_gives_a_sign_of_life_no_second_five_minutes() {
+    let Some(postgres) = desk() else { return };
+    let machine = Machine::start(&postgres, "[desk]\nrequired = true\n", &[]);
+    let mut console = machine.local();
+    robot_signs(&machine, &postgres);
+    free(&mut console);
+    // As a wrapper finds it that is started now, and one that is started five minutes later by the clock since the machine was started.
+    let places = Places::under(machine.path()).expect("places");
+    let frozen = || {
+        let mut stops = Stops::default();
+        let now = Now { mono: 0, wall: now() };
+        stops.take(standing::Reader::new(&places).changed(now.wall).expect("files"), now);
+        stops.frozen_at(LifeSign::Required, now)
+    };
+    assert_eq!(frozen(), None);
+    let file = places.desk_dir().join("taken.json");
+    let mut taken: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).expect("a file")).expect("JSON");
+    taken["millis"] = json!(taken["millis"].as_i64().expect("a number") - 300_000);
+    fs::write(&file, taken.to_string()).expect("written");
+    assert!(frozen().is_some_and(|frozen| frozen.says.starts_with("no sign of life of the desk since ")));
+}
+
 #[test]
 fn g7_rows_of_a_role_without_a_key_hide_no_sign_of_life() {
     let Some(postgres) = desk() else { return };
@@ -403,6 +431,29 @@ fn a_stop_is_signed_listed_and_lifted_and_signs_of_life_are_signed() {
     frozen(&mut console, "tom@example.com");
     assert!(run(&["freeze", "--machine", "ada", "--lift"]).contains("Lifted: "));
     free(&mut console);
+    // Whatever a role says of itself later, what it said before is not forgotten.
+    postgres.rows(
+        "ada",
+        "INSERT INTO mcp_approve.told (session, ticket, kind, said) SELECT 'x' || n, '', 'hello', said FROM generate_series(1, 300) AS n,
+            (SELECT $a${\"Hello\":0}$a$ AS said) AS nothing",
+    );
+    super::log::owner(
+        &postgres,
+        "UPDATE mcp_approve.told SET said = (SELECT regexp_replace(said, '\"host\":\"[^\"]*\"', '\"host\":\"zz\"') FROM mcp_approve.told
+            WHERE kind = 'hello' AND session NOT LIKE 'x%' LIMIT 1) WHERE session LIKE 'x%'",
+    );
+    let wrong = command(&["freeze", "--machine", "ada"]).output().expect("run");
+    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
+    assert!(!wrong.status.success() && said.contains("ada can be more than one machine of the desk: "), "{said}");
+    super::log::owner(&postgres, "DELETE FROM mcp_approve.told WHERE session LIKE 'x%'");
+    // A role that fills the table of stops keeps no sign of life from being signed. Not all is read; what is there of others is.
+    super::log::owner(&postgres, "DELETE FROM mcp_approve.standing");
+    postgres.rows(
+        "sam",
+        "INSERT INTO mcp_approve.standing (kind, statement, signature) SELECT 'stop', repeat('x', 65536), repeat('y', 16384) FROM generate_series(1, 20000)",
+    );
+    assert!(signed(1).contains(r#""stops":[]"#));
+    super::log::owner(&postgres, "DELETE FROM mcp_approve.standing");
     let wrong = command(&["freeze", "--machine", "build-99"]).output().expect("run");
     let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
     assert!(!wrong.status.success() && said.contains("build-99 names none of the desk's machines: "), "{said}");

@@ -6,13 +6,13 @@ use std::convert::Infallible;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cli::error::Error;
 use crate::cli::look::{Here, shown};
 use crate::cli::manifest;
 use crate::desk::engine::{Engine, EngineError, Program, Target};
-use crate::desk::overview::names;
+use crate::desk::overview::{names, names_of};
 use crate::desk::standing::{StandingKind, Stops, newest, write};
 use crate::home::places::{Places, under};
 use crate::home::standing::{self, me};
@@ -33,6 +33,9 @@ const SIGNS: i64 = 16;
 
 /// How many stops a lift names at most.
 const MOST_ENDED: usize = 256;
+
+/// How long stops are read at most, before what is known by then is used.
+const READING: Duration = Duration::from_secs(10);
 
 /// How many machines an error names.
 const NAMED: usize = 20;
@@ -91,9 +94,13 @@ impl Seen {
         Ok(())
     }
 
+    /// Reads what is new, for no longer than [`READING`]: each role's newest rows are among the first.
     async fn read(&mut self, engine: &Engine, now: i64) -> Result<(), EngineError> {
+        let end = Instant::now() + READING;
         self.stops.begin(engine).await?;
-        while let Some(page) = self.stops.page(engine).await? {
+        while Instant::now() < end
+            && let Some(page) = self.stops.page(engine).await?
+        {
             for evidence in page {
                 match self.known.take_stop(evidence.clone(), &self.lists, now) {
                     Ok(()) | Err(Ignored::Older | Ignored::FromTheFuture | Ignored::StopMissing) => continue,
@@ -106,6 +113,13 @@ impl Seen {
             }
         }
         Ok(())
+    }
+
+    /// What to say of rows that were not read.
+    fn unread(&self) -> Option<&'static str> {
+        self.stops.is_behind().then_some(
+            "Not all rows of stops on the desk were read, for there are very many: one role fills the table.",
+        )
     }
 
     /// The stops for these machines: who made each, and the digest by which a lift names it.
@@ -174,11 +188,24 @@ pub(super) async fn freeze(
 ) -> Result<(), Error> {
     // Before anybody touches a key: the desk may not be there.
     let engine = target.connect(Program::Command).await?;
-    let found = resolved(machine, unseen, &names(&engine).await?);
+    let mut there = names(&engine).await?;
+    // Of a role that is named, all names: whoever has it can put others on top.
+    if let Some((role, _)) = there.iter().find(|(role, _)| role.to_lowercase() == machine.to_lowercase()) {
+        let role = role.clone();
+        let all = names_of(&engine, &role).await?.ok_or_else(|| {
+            let hint = "give the name that the machine has for itself: USER@MACHINE, where MACHINE is what `uname -n` says there";
+            Error::wrong(visible(&format!("the role {role} has said more of itself than is read")), hint)
+        })?;
+        there.extend(all.into_iter().map(|me| (role.clone(), me)));
+    }
+    let found = resolved(machine, unseen, &there);
     let mut ends = Vec::new();
     if word == StopWord::Lift {
         let mut seen = Seen::new(places, now)?;
         seen.read(&engine, now).await?;
+        if let Some(unread) = seen.unread() {
+            writeln!(out, "{unread}")?;
+        }
         ends = seen.of_scope(machine);
         if let Ok((name, Some(_))) = &found {
             ends.extend(seen.of_scope(name));
@@ -262,6 +289,7 @@ pub(super) async fn share(
 pub(super) struct Standings {
     stops: Vec<String>,
     refused: usize,
+    unread: Option<&'static str>,
     alive: Option<SignedAlive>,
 }
 
@@ -282,6 +310,7 @@ impl Standings {
                 self.refused
             ));
         }
+        said.extend(self.unread.map(str::to_owned));
         said.push(match &self.alive {
             None => "There is no sign of life.".to_owned(),
             Some(signed) => {
@@ -300,7 +329,7 @@ pub(super) async fn standings(engine: &Engine, Here { places, now }: Here<'_>) -
     seen.read(engine, now).await?;
     let stops = seen.known.in_force().map(|signed| under(places.root(), &signed.says())).collect();
     let alive = latest_sign(engine, &seen.lists).await?;
-    Ok(Standings { stops, refused: seen.refused, alive })
+    Ok(Standings { stops, refused: seen.refused, unread: seen.unread(), alive })
 }
 
 /// Lists them.
@@ -329,7 +358,10 @@ pub(super) async fn alive(
     loop {
         let signed = sign_next(target, (&mut engine, &mut seen), file, (places, now())).await;
         let (said, pause) = match signed {
-            Ok(()) => ("a sign of life is signed each minute".to_owned(), EACH),
+            Ok(()) => {
+                let unread = seen.as_ref().and_then(Seen::unread).map(|unread| format!(". {unread}"));
+                (format!("a sign of life is signed each minute{}", unread.unwrap_or_default()), EACH)
+            }
             Err(error) => {
                 engine = None;
                 let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();

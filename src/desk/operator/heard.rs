@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use tokio_postgres::Row;
 
 use crate::audit::By;
-use crate::desk::by_role::roles;
+use crate::desk::by_role::{ByRole, Table, fitting, roles};
 use crate::desk::engine::{Engine, EngineError, Program};
 use crate::desk::told::{EVERY_SESSION, Told};
 use crate::gate::data::snapshot::Snapshot;
@@ -19,48 +19,67 @@ use crate::wire::{Digest, counted, number::grouped};
 
 /// The most calls of all machines that a console has, and what their cards may take in bytes; then those of one machine, or one role could
 /// hide what all others hold.
-const MOST: Load = Load { calls: 20_000, bytes: 256 << 20 };
-const SHARE: Load = Load { calls: 2_000, bytes: 32 << 20 };
-/// How many rows are read at once: each may have a mebibyte.
-const CHUNK: i64 = 256;
+const MOST: Load = Load { calls: 20_000, bytes: 256 << 20, wrappers: usize::MAX };
+const SHARE: Load = Load { calls: 2_000, bytes: 32 << 20, wrappers: WRAPPERS };
+/// How many rows are asked for at once.
+const CHUNK: usize = 256;
+
+/// The most wrappers of a machine that a console has.
+const WRAPPERS: usize = 256;
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
 /// is sent after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
-pub(super) const BEGINNING: &str = "\
-    WITH said AS (
-        SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
-            coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
-        FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
-    ), here AS (
-        SELECT machine, session, hello, said.status FROM said
-        WHERE hello > gone AND NOT EXISTS (SELECT FROM said AS every WHERE every.machine = said.machine AND every.session = '*' AND every.gone > said.hello)
-    ),
-    calls AS (
-        SELECT DISTINCT ON (machine, session, ticket) place, kind, machine
-        FROM mcp_approve.told JOIN here USING (machine, session)
-        WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
-        ORDER BY machine, session, ticket, place DESC
+pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "WITH said AS (
+            SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
+                coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
+            FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
+        ), all_here AS (
+            SELECT machine, session, hello, said.status, row_number() OVER (PARTITION BY machine ORDER BY hello DESC) AS nth FROM said
+            WHERE hello > gone AND NOT EXISTS (SELECT FROM said AS every WHERE every.machine = said.machine AND every.session = '*' AND every.gone > said.hello)
+        ), here AS (SELECT machine, session, hello, status FROM all_here WHERE nth <= {WRAPPERS}),
+        calls AS (
+            SELECT DISTINCT ON (machine, session, ticket) place, kind, machine
+            FROM mcp_approve.told JOIN here USING (machine, session)
+            WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
+            ORDER BY machine, session, ticket, place DESC
+        )
+        SELECT 0 AS part, 0::bigint AS nth, hello AS place, machine FROM here
+        UNION ALL SELECT 1, 0, status, machine FROM here WHERE status > hello
+        UNION ALL SELECT 2, row_number() OVER (PARTITION BY machine ORDER BY place), place, machine FROM calls WHERE kind = 'held'
+        UNION ALL SELECT 3, 0, count(*), machine FROM all_here WHERE nth > {WRAPPERS} GROUP BY machine
+        ORDER BY part, nth, place"
     )
-    SELECT 0 AS part, 0::bigint AS nth, hello AS place, machine FROM here
-    UNION ALL SELECT 1, 0, status, machine FROM here WHERE status > hello
-    UNION ALL SELECT 2, row_number() OVER (PARTITION BY machine ORDER BY place), place, machine FROM calls WHERE kind = 'held'
-    ORDER BY part, nth, place";
+});
 
-const ROWS: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told WHERE place = ANY ($1)";
+/// These rows, in their order, as far as they can be seen in a snapshot: what cannot is read as what is new.
+static ROWS: LazyLock<String> = LazyLock::new(|| {
+    const WANTED: &str = "SELECT nth, place, machine, session, ticket, said
+        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (place, nth) JOIN mcp_approve.told USING (place)
+        WHERE pg_visible_in_snapshot(xid, $2::text::pg_snapshot)";
+    fitting(WANTED, "octet_length(said)", "nth", "nth, place, machine, session, ticket, said, there")
+});
 
-/// The same without those that [`LATER`] reads: one of them may be older than what was read since.
-const EARLIER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
-    WHERE place = ANY ($1) AND xid < $2::text::xid8";
+/// What is new is read machine by machine, in the order in which it was told.
+static TOLD: Table = Table {
+    name: "told",
+    role: "machine",
+    roles: 16,
+    newest_first: false,
+    own: "",
+    key: "",
+    past: "",
+    columns: "session, ticket, said",
+    size: "octet_length(said)",
+    most: 64,
+};
+
+/// After so many pages of what is new, there is time for other things.
+const PAGES: usize = 32;
 
 /// How long after calls were left out for want of room it is looked whether there is room, at the earliest.
 const REFILL: Duration = Duration::from_secs(2);
-
-/// The rows of transactions that may have ended since, without those read already. `place` alone would miss what commits late.
-const LATER: &str = "SELECT place, machine, session, ticket, said FROM mcp_approve.told
-    WHERE xid >= $1::text::xid8 AND place > $2 AND NOT (place = ANY ($3)) ORDER BY place LIMIT $4";
-
-/// Everything below this transaction has ended.
-const POINT: &str = "SELECT pg_snapshot_xmin(pg_current_snapshot())::text";
 
 /// Who is connected, as everybody may see it: `usename` is whom the engine let in.
 const PRESENT: &str = "SELECT DISTINCT usename::text, application_name = $1 FROM pg_stat_activity
@@ -73,7 +92,7 @@ static LOOKS: LazyLock<String> = LazyLock::new(|| {
     format!(
         "SELECT DISTINCT machine, session, ticket, operator FROM {} AS wrote CROSS JOIN LATERAL (
             SELECT * FROM mcp_approve.look WHERE operator = wrote.role ORDER BY place DESC LIMIT 16) AS latest
-        WHERE time > now() - interval '2 minutes' AND greatest(length(machine), length(session), length(ticket)) <= 1024",
+        WHERE time > now() - interval '2 minutes' AND greatest(octet_length(machine), octet_length(session), octet_length(ticket)) <= 1024",
         roles("look", "operator <> session_user")
     )
 });
@@ -92,10 +111,8 @@ pub(super) enum News {
 
 #[derive(Default)]
 pub(super) struct Heard {
-    /// The transaction to read again from; `None` before the beginning was read.
-    point: Option<String>,
-    /// The rows from there on that were read.
-    seen: Vec<i64>,
+    /// What is new; `None` before the beginning was read.
+    new: Option<ByRole>,
     /// The wrappers that are here, by the console's name of their session.
     wrappers: BTreeMap<String, WrapperHere>,
     loads: Loads,
@@ -107,16 +124,22 @@ pub(super) struct Heard {
     counted: Option<Instant>,
 }
 
-/// How many calls, and the bytes of their cards.
+/// How many calls, and the bytes of their cards; how many wrappers.
 #[derive(Clone, Copy, Default)]
 struct Load {
     calls: usize,
     bytes: usize,
+    wrappers: usize,
+}
+
+/// One call with a card of so many bytes.
+const fn call(bytes: usize) -> Load {
+    Load { calls: 1, bytes, wrappers: 0 }
 }
 
 impl Load {
     const fn is_within(self, most: Self) -> bool {
-        self.calls <= most.calls && self.bytes <= most.bytes
+        self.calls <= most.calls && self.bytes <= most.bytes && self.wrappers <= most.wrappers
     }
 }
 
@@ -150,8 +173,11 @@ impl Sub for Load {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        let Self { calls, bytes } = self;
-        Self { calls: calls.saturating_sub(other.calls), bytes: bytes.saturating_sub(other.bytes) }
+        Self {
+            calls: self.calls.saturating_sub(other.calls),
+            bytes: self.bytes.saturating_sub(other.bytes),
+            wrappers: self.wrappers.saturating_sub(other.wrappers),
+        }
     }
 }
 
@@ -159,7 +185,11 @@ impl Add for Load {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { calls: self.calls + other.calls, bytes: self.bytes + other.bytes }
+        Self {
+            calls: self.calls.saturating_add(other.calls),
+            bytes: self.bytes.saturating_add(other.bytes),
+            wrappers: self.wrappers.saturating_add(other.wrappers),
+        }
     }
 }
 
@@ -201,63 +231,68 @@ pub(super) fn parts(name: &str) -> Option<(&str, &str)> {
 impl Heard {
     /// Reads what is new, or what a console begins with.
     pub(super) async fn read(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
-        let Some(point) = self.point.clone() else { return self.begin(engine, take).await };
-        // Of before what is read now: what ends meanwhile is read again.
-        let next: String = engine.client.query_one(POINT, &[]).await?.get(0);
-        // What commits below `last` meanwhile had not ended before, and so is at `next` or later.
-        let (mut last, mut read) = (0_i64, Vec::new());
-        loop {
-            let rows = engine.client.query(LATER, &[&point, &last, &self.seen, &CHUNK]).await?;
-            for row in &rows {
-                last = row.get(0);
-                read.push(last);
-                self.row(row, take);
-            }
-            if rows.len() < usize::try_from(CHUNK).unwrap_or(usize::MAX) {
-                break;
+        let Some(new) = &mut self.new else { return self.begin(engine, take).await };
+        if new.look(engine, &[String::new()], &[]).await? {
+            return self.begin(engine, take).await;
+        }
+        for _ in 0..PAGES {
+            let Some(new) = self.new.as_mut().filter(|new| new.is_behind()) else { break };
+            for row in new.page(engine).await? {
+                self.row(&row, [1, 3, 4, 5, 6], take);
             }
         }
-        self.seen.append(&mut read);
         self.settle_doubts(take);
-        if next != point {
-            let still = "SELECT place FROM mcp_approve.told WHERE place = ANY ($1) AND xid >= $2::text::xid8";
-            if !self.seen.is_empty() {
-                let rows = engine.client.query(still, &[&self.seen, &next]).await?;
-                self.seen = rows.iter().map(|row| row.get(0)).collect();
-            }
-            self.point = Some(next);
-        }
         if self.is_less && !self.beyond.is_empty() && self.counted.is_none_or(|at| at.elapsed() >= REFILL) {
             self.refill(engine, take).await?;
         }
         Ok(())
     }
 
+    /// Rows are there that were not read yet.
+    pub(super) fn is_behind(&self) -> bool {
+        self.new.as_ref().is_some_and(ByRole::is_behind)
+    }
+
     async fn begin(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
         let client = &engine.client;
         // One view of the table for all of it. What fails in between ends with the connection.
         client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
-        let point: String = client.query_one(POINT, &[]).await?.get(0);
-        let recent = "SELECT place FROM mcp_approve.told WHERE xid >= $1::text::xid8";
-        let seen = client.query(recent, &[&point]).await?.iter().map(|row| row.get(0)).collect();
+        let since: String = client.query_one("SELECT pg_current_snapshot()::text", &[]).await?.get(0);
         self.left_out = 0;
-        let places = self.with_room(&client.query(BEGINNING, &[]).await?);
-        for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
-            self.rows(client.query(ROWS, &[&chunk]).await?, chunk, take);
-        }
+        // What was here, if this is not the first time, and is not there any more.
+        self.wrappers.values_mut().for_each(|site| site.doubt(false));
+        let places = self.with_room(&client.query(BEGINNING.as_str(), &[]).await?);
+        self.rows(engine, &places, &since, take).await?;
         client.batch_execute("COMMIT").await?;
-        (self.point, self.seen) = (Some(point), seen);
+        self.new = Some(ByRole::after(&TOLD, since));
         Ok(())
     }
 
     /// Takes the calls that were left out, while there is room.
     async fn refill(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
-        let known = self.known();
-        let mut found = engine.client.query(BEGINNING, &[]).await?;
-        found.retain(|row| row.get::<_, i32>(0) == 2 && !known.contains(&row.get(2)));
+        let (known, Some(new)) = (self.known(), &self.new) else { return Ok(()) };
+        let since = new.since().to_owned();
+        let mut found = engine.client.query(BEGINNING.as_str(), &[]).await?;
+        found.retain(|row| row.get::<_, i32>(0) == 2 && !known.contains(&row.get(2)) && new.has_read(row.get(3)));
         let places = self.with_room(&found);
-        for chunk in places.chunks(usize::try_from(CHUNK).unwrap_or(1)) {
-            self.rows(engine.client.query(EARLIER, &[&chunk, &self.point]).await?, chunk, take);
+        self.rows(engine, &places, &since, take).await
+    }
+
+    /// Reads the rows at these places, in their order.
+    async fn rows(
+        &mut self,
+        engine: &Engine,
+        mut places: &[i64],
+        since: &String,
+        take: &mut dyn FnMut(News),
+    ) -> Result<(), EngineError> {
+        while !places.is_empty() {
+            let (chunk, rest) = places.split_at(places.len().min(CHUNK));
+            let rows = engine.client.query(ROWS.as_str(), &[&chunk, since]).await?;
+            rows.iter().for_each(|row| self.row(row, [1, 2, 3, 4, 5], take));
+            let cut = rows.last().filter(|last| i64::try_from(rows.len()) != Ok(last.get(6)));
+            let read = cut.map_or(chunk.len(), |last| usize::try_from(last.get::<_, i64>(0)).unwrap_or(chunk.len()));
+            places = if cut.is_some() { places.get(read..).unwrap_or_default() } else { rest };
         }
         Ok(())
     }
@@ -275,6 +310,10 @@ impl Heard {
         let mut of_machine: BTreeMap<String, usize> = BTreeMap::new();
         let mut places = Vec::new();
         for row in found {
+            if row.get::<_, i32>(0) == 3 {
+                self.left_out += u64::try_from(row.get::<_, i64>(2)).unwrap_or(0);
+                continue;
+            }
             let is_call = row.get::<_, i32>(0) == 2;
             if is_call && !known.contains(&row.get(2)) {
                 let machine: String = row.get(3);
@@ -290,16 +329,10 @@ impl Heard {
         places
     }
 
-    /// Reads rows in the order of these places.
-    fn rows(&mut self, mut rows: Vec<Row>, places: &[i64], take: &mut dyn FnMut(News)) {
-        let order: BTreeMap<i64, usize> = places.iter().enumerate().map(|(at, place)| (*place, at)).collect();
-        rows.sort_by_key(|row| order.get(&row.get::<_, i64>(0)).copied());
-        rows.iter().for_each(|row| self.row(row, take));
-    }
-
-    fn row(&mut self, row: &Row, take: &mut dyn FnMut(News)) {
+    /// Takes a row: its place, who told it, its session, its ticket and what it says are in these columns.
+    fn row(&mut self, row: &Row, [place, machine, session, ticket, said]: [usize; 5], take: &mut dyn FnMut(News)) {
         let text = |at: usize| row.get::<_, &str>(at);
-        match self.news(row.get(0), (text(1), text(2), text(3)), text(4)) {
+        match self.news(row.get(place), (text(machine), text(session), text(ticket)), text(said)) {
             Some(Some(news)) => take(news),
             Some(None) => {}
             None => self.left_out += 1,
@@ -321,6 +354,10 @@ impl Heard {
         if let Told::Hello { wrapper, host, user } = told {
             let at = Arc::new(At { machine: machine.to_owned(), host, user });
             let wrapper = named(wrapper, session, &key, &at)?;
+            if !self.wrappers.contains_key(&key) {
+                let one = Load { wrappers: 1, ..Load::default() };
+                (self.loads.of(machine) + one).is_within(SHARE).then(|| self.loads.take(machine, one))?;
+            }
             let site = self.wrappers.entry(key).or_insert_with(|| WrapperHere {
                 at: Arc::clone(&at),
                 calls: BTreeMap::new(),
@@ -350,7 +387,7 @@ impl Heard {
                     return Some(old.map(|_| News::Event(end)));
                 }
                 site.calls.insert(card.ticket.clone(), Waits { place, withheld, bytes: said.len() });
-                self.loads.take(machine, Load { calls: 1, bytes: said.len() });
+                self.loads.take(machine, call(said.len()));
                 match withheld {
                     true => ClientEvent::Withheld { session: key, call: card },
                     false => ClientEvent::Said { session: key, message: FromWrapper::Held { call: card } },
@@ -376,9 +413,9 @@ impl Heard {
 
     /// Whether there is room for a card of a machine, in the place of the one that its call has.
     fn has_room(&self, machine: &str, key: &str, ticket: &str, bytes: usize) -> bool {
-        let one = Load { calls: 1, bytes };
+        let one = call(bytes);
         let known = self.wrappers.get(key).and_then(|site| site.calls.get(ticket));
-        let known = known.map_or(Load::default(), |waits| Load { calls: 1, bytes: waits.bytes });
+        let known = known.map_or(Load::default(), |waits| call(waits.bytes));
         (self.loads.of(machine) + one).is_within(SHARE + known) && (self.loads.all + one).is_within(MOST + known)
     }
 
@@ -465,11 +502,12 @@ fn ended(ticket: String, who: &str) -> CallEnd {
 impl WrapperHere {
     /// Forgets a call; what it took, if it was known.
     fn end(&mut self, ticket: &str) -> Option<Load> {
-        self.calls.remove(ticket).map(|waits| Load { calls: 1, bytes: waits.bytes })
+        self.calls.remove(ticket).map(|waits| call(waits.bytes))
     }
 
     fn load(&self) -> Load {
-        Load { calls: self.calls.len(), bytes: self.calls.values().map(|waits| waits.bytes).sum() }
+        let bytes = self.calls.values().map(|waits| waits.bytes).sum();
+        Load { calls: self.calls.len(), bytes, wrappers: 1 }
     }
 
     fn doubt(&mut self, is_back: bool) {

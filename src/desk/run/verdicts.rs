@@ -17,11 +17,15 @@ use crate::wire::Digest;
 
 static VERDICTS: Table = Table {
     name: "verdict",
+    role: "operator",
+    roles: 4,
+    newest_first: true,
     own: "machine = session_user AND",
     key: "session",
     // A signature counts for ten minutes: nothing older is read for a wrapper that was there before us.
     past: "AND time > now() - interval '15 minutes'",
     columns: "session, ticket, statement, signature, said",
+    size: "octet_length(statement) + octet_length(signature) + octet_length(said)",
     most: 32,
 };
 

@@ -56,7 +56,8 @@ impl Stops {
         if let Some(alive) = standing.alive().map(|signed| signed.statement())
             && self.life.is_none_or(|known| known.counter < alive.alive)
         {
-            let left = alive.time.saturating_add(LIFE).saturating_sub(now.wall).clamp(0, LIFE);
+            let by_wall = alive.time.saturating_add(LIFE).saturating_sub(now.wall);
+            let left = by_wall.min(standing.left.unwrap_or(LIFE)).clamp(0, LIFE);
             let until = now.mono.saturating_add(left.unsigned_abs() * 1000);
             self.life = Some(Life { counter: alive.alive, time: alive.time, until });
         }
