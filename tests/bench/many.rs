@@ -261,7 +261,7 @@ fn operate(postgres: &Postgres, book: &Mutex<Book>, machines: usize, seconds: us
                 )
                 .await
                 .unwrap();
-            engine.wake_machine(&name(at)).await.unwrap();
+            engine.wake_machine(&name(at)).await;
         }
         tokio::time::sleep(Duration::from_secs(3)).await;
     });
