@@ -49,7 +49,8 @@ pub async fn make(engine: &mut Engine, roles: &[NewRole]) -> Result<(), EngineEr
         // A name cannot be a parameter of these statements; the engine itself quotes it.
         let made: String = transaction.query_one("SELECT quote_ident($1)", &[name]).await?.get(0);
         if !there {
-            transaction.batch_execute(&format!("CREATE ROLE {made} LOGIN")).await?;
+            // So that no role takes all that the engine has. Whoever makes roles may have set another limit: it stays.
+            transaction.batch_execute(&format!("CREATE ROLE {made} LOGIN CONNECTION LIMIT 10")).await?;
         }
         transaction.batch_execute(&format!("GRANT {} TO {made}", group.role())).await?;
     }

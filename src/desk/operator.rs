@@ -24,8 +24,10 @@ use heard::{Heard, News};
 use outbox::{Outbox, Undelivered};
 
 /// How many calls of all machines wait.
-pub(super) static WAITING: LazyLock<String> =
-    LazyLock::new(|| format!("SELECT count(*) FROM ({}) AS all_rows WHERE part = 2", *heard::BEGINNING));
+pub(super) static WAITING: LazyLock<String> = LazyLock::new(|| {
+    let count = "count(*) FILTER (WHERE part = 2) + coalesce(sum(place) FILTER (WHERE part = 4), 0)";
+    format!("SELECT ({count})::bigint FROM ({}) AS all_rows", *heard::BEGINNING)
+});
 
 /// The shortest time between two readings, and between two wakes that are sent.
 const READ: Duration = Duration::from_millis(50);

@@ -22,9 +22,8 @@ use crate::wire::Digest;
 /// How many of the newest notes of each role are read: the last one that counts is among them.
 pub(super) const NOTES: i64 = 16;
 
-/// How many texts are read at once, and how many of a role that do not count are named.
+/// How many texts are read at once.
 const ROWS: i64 = 1000;
-const NAMED: usize = 20;
 
 /// So many of the newest notes of each role, the newest first.
 pub(super) fn newest_notes() -> String {
@@ -53,8 +52,9 @@ pub struct Witnesses {
     pub seen: BTreeMap<String, Vec<Expected>>,
     /// Those that do not count, by their places on the desk, or `None` for a text kept on this machine; and why.
     pub bad: Vec<(Option<i64>, String)>,
-    /// How many texts that do not count each role wrote.
-    refused: BTreeMap<String, usize>,
+    /// How many texts each role wrote that no signer signed, and what the last one lacks. Whoever may write rows may write these: they say
+    /// nothing of a log. One that an operator signed and that was changed is missed where its copy is kept.
+    pub unsigned: BTreeMap<String, (usize, String)>,
 }
 
 /// What became of a witness.
@@ -80,9 +80,15 @@ impl Witnessing<'_> {
                 place = row.get(0);
                 let note: &str = row.get(2);
                 kept.retain(|one| one != note);
-                match check(note, &id, self.signers) {
-                    Ok(witness) => found.take(witness),
-                    Err(why) => found.refuse(row.get(1), place, &why),
+                match Witness::check(note, self.signers).map_err(|why| why.to_string()) {
+                    Ok(signed) => match of_desk(signed.statement(), &id) {
+                        Ok(witness) => found.take(witness),
+                        Err(why) => found.bad.push((Some(place), why)),
+                    },
+                    Err(why) => {
+                        let (count, last) = found.unsigned.entry(row.get(1)).or_default();
+                        (*count, *last) = (*count + 1, why);
+                    }
                 }
             }
             if rows.is_empty() {
@@ -212,29 +218,17 @@ fn id(desk: &Central) -> Result<String, StoreError> {
 
 /// Checks a text: it is of this desk, and signed by a key that may.
 fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, String> {
-    let signed = Witness::check(note, signers).map_err(|why| why.to_string())?;
-    match signed.statement() {
-        witness if witness.desk == desk => Ok(witness.clone()),
-        _ => Err("it is of another desk, or this one was given another name".to_owned()),
+    of_desk(Witness::check(note, signers).map_err(|why| why.to_string())?.statement(), desk)
+}
+
+fn of_desk(witness: &Witness, desk: &str) -> Result<Witness, String> {
+    match witness.desk == desk {
+        true => Ok(witness.clone()),
+        false => Err("it is of another desk, or this one was given another name".to_owned()),
     }
 }
 
 impl Witnesses {
-    fn refuse(&mut self, role: &str, place: i64, why: &str) {
-        let count = self.refused.entry(role.to_owned()).or_default();
-        *count += 1;
-        if *count <= NAMED {
-            self.bad.push((Some(place), format!("{why}; {role} wrote it")));
-        }
-    }
-
-    /// How many more texts of each role do not count than are named.
-    pub fn beyond(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.refused
-            .iter()
-            .filter_map(|(role, count)| Some((&**role, count.checked_sub(NAMED).filter(|more| *more > 0)?)))
-    }
-
     fn take(&mut self, Witness { signer, time, heads, .. }: Witness) {
         self.good += 1;
         for MachineHead { machine, seq, link } in heads {

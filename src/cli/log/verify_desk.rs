@@ -49,7 +49,7 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
             "witnesses": witnesses.as_ref().map(|found| json!({
                 "good": found.good,
                 "bad": found.bad.iter().map(|(place, why)| json!({ "place": place, "what": why })).collect::<Vec<_>>(),
-                "more": found.beyond().collect::<BTreeMap<_, _>>(),
+                "unsigned": found.unsigned.iter().map(|(role, (count, _))| (role, count)).collect::<BTreeMap<_, _>>(),
             })),
             "signatures": signed.as_ref().map(|signed| {
                 json!({ "good": signed.good, "bad": signed.bad.iter().map(bad).collect::<Vec<_>>(), "unsigned": signed.unsigned })
@@ -84,9 +84,13 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
                     let which = place.map_or_else(|| "THAT WAS SIGNED HERE LAST".to_owned(), |place| place.to_string());
                     writeln!(out, "THE SIGNED TEXT {which} DOES NOT COUNT: {}.", visible(why))?;
                 }
-                for (role, more) in found.beyond() {
-                    let texts = counted(more, "MORE TEXT|MORE TEXTS");
-                    writeln!(out, "AND {texts} THAT {} WROTE.", visible(role))?;
+                for (role, (count, why)) in &found.unsigned {
+                    let (role, texts) = (visible(role), counted(*count, "text|texts"));
+                    writeln!(
+                        out,
+                        "Without effect: {texts} that {role} wrote and no signer signed ({}).",
+                        visible(why)
+                    )?;
                 }
             }
         }

@@ -28,7 +28,7 @@ const CHUNK: usize = 256;
 const WRAPPERS: usize = 256;
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
-/// is sent after each hello. Of each machine the oldest call, then of each the next. The indexes have all that this asks, so that no row is read for it.
+/// is sent after each hello. Of each machine the oldest call, then of each the next; and how many wrappers and calls of each are too many. The indexes have all that this asks, so that no row is read for it.
 pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH said AS (
@@ -44,12 +44,14 @@ pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
             FROM mcp_approve.told JOIN here USING (machine, session)
             WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
             ORDER BY machine, session, ticket, place DESC
-        )
+        ), waiting AS (SELECT place, machine, row_number() OVER (PARTITION BY machine ORDER BY place) AS nth FROM calls WHERE kind = 'held')
         SELECT 0 AS part, 0::bigint AS nth, hello AS place, machine FROM here
         UNION ALL SELECT 1, 0, status, machine FROM here WHERE status > hello
-        UNION ALL SELECT 2, row_number() OVER (PARTITION BY machine ORDER BY place), place, machine FROM calls WHERE kind = 'held'
+        UNION ALL SELECT 2, nth, place, machine FROM waiting WHERE nth <= {calls}
+        UNION ALL SELECT 4, 0, count(*), machine FROM waiting WHERE nth > {calls} GROUP BY machine
         UNION ALL SELECT 3, 0, count(*), machine FROM all_here WHERE nth > {WRAPPERS} GROUP BY machine
-        ORDER BY part, nth, place"
+        ORDER BY part, nth, place",
+        calls = SHARE.calls,
     )
 });
 
@@ -273,8 +275,9 @@ impl Heard {
         let (known, Some(new)) = (self.known(), &self.new) else { return Ok(()) };
         let since = new.since().to_owned();
         let mut found = engine.client.query(BEGINNING.as_str(), &[]).await?;
-        found.retain(|row| row.get::<_, i32>(0) == 2 && !known.contains(&row.get(2)) && new.has_read(row.get(3)));
-        let places = self.with_room(&found);
+        found.retain(|row| matches!(row.get(0), 2 | 4) && new.has_read(row.get(3)));
+        let mut places = self.with_room(&found);
+        places.retain(|place| !known.contains(place));
         self.rows(engine, &places, &since, take).await
     }
 
@@ -306,15 +309,28 @@ impl Heard {
     fn with_room(&mut self, found: &[Row]) -> Vec<i64> {
         (self.beyond, self.is_less, self.counted) = (BTreeMap::new(), false, Some(Instant::now()));
         let known = self.known();
+        let listed: BTreeSet<i64> =
+            found.iter().filter(|row| row.get::<_, i32>(0) == 2).map(|row| row.get(2)).collect();
         let mut calls = self.loads.all.calls;
         let mut of_machine: BTreeMap<String, usize> = BTreeMap::new();
         let mut places = Vec::new();
         for row in found {
-            if row.get::<_, i32>(0) == 3 {
-                self.left_out += u64::try_from(row.get::<_, i64>(2)).unwrap_or(0);
+            let (part, count) = (row.get::<_, i32>(0), u64::try_from(row.get::<_, i64>(2)).unwrap_or(0));
+            match part {
+                3 => self.left_out += count,
+                4 => {
+                    let machine: String = row.get(3);
+                    let here = self.wrappers.values().filter(|site| site.at.machine == machine);
+                    let here = here.flat_map(|site| site.calls.values()).filter(|waits| !listed.contains(&waits.place));
+                    let more = count.saturating_sub(u64::try_from(here.count()).unwrap_or(0));
+                    *self.beyond.entry(machine).or_default() += more;
+                }
+                _ => {}
+            }
+            if part > 2 {
                 continue;
             }
-            let is_call = row.get::<_, i32>(0) == 2;
+            let is_call = part == 2;
             if is_call && !known.contains(&row.get(2)) {
                 let machine: String = row.get(3);
                 let own = of_machine.entry(machine.clone()).or_insert_with(|| self.loads.of(&machine).calls);
