@@ -95,6 +95,11 @@ impl ByRole {
         !self.unread.is_empty()
     }
 
+    /// How many roles have rows that are unread: after so many pages each of them had a turn.
+    pub fn turns(&self) -> usize {
+        self.unread.len()
+    }
+
     /// Whether all that was found of a role is read.
     pub fn has_read(&self, role: &str) -> bool {
         self.unread.iter().all(|one| one.role != role)
@@ -193,10 +198,15 @@ impl ByRole {
             Some(last) if i64::try_from(rows.len()) != Ok(last.get(last.len() - 1)) => last.get(0),
             Some(_) | None => i64::MAX,
         };
+        let mut first = VecDeque::new();
         for (nth, one) in (1_i64..).zip(turn) {
             let own: Vec<&Row> = rows.iter().filter(|row| row.get::<_, i64>(0) == nth).collect();
-            self.unread.extend(one.after(&own, nth < cut && i64::try_from(own.len()) != Ok(*most)));
+            let left = one.after(&own, nth < cut && i64::try_from(own.len()) != Ok(*most));
+            // A role for which no room was left has the next turn.
+            if nth > cut { &mut first } else { &mut self.unread }.extend(left);
         }
+        first.append(&mut self.unread);
+        self.unread = first;
         Ok(rows)
     }
 }

@@ -225,8 +225,6 @@ impl Target {
     /// Connects, whatever schema is there.
     pub async fn connect_to_any(&self, program: Program) -> Result<Engine, EngineError> {
         let mut config = self.config.clone();
-        config.application_name(program.name()).connect_timeout(CONNECT);
-        config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
         let is_plain = self.is_near && config.get_ssl_mode() != SslMode::Require;
         if let Some(file) = &self.place.passfile
             && let Some(password) = password(file, &self.config)?
@@ -238,15 +236,19 @@ impl Target {
                 return Err(EngineError::Url { what, hint });
             }
             // The same in a folder that another user may have made, or may make a socket in.
-            if let [Host::Unix(folder)] = config.get_hosts()
-                && !is_of_the_machine(folder)
-            {
-                let what = format!("a password goes to no socket in {}, where any user can make one", folder.display());
-                let hint = "have the server listen in a folder of its own (unix_socket_directories), or name localhost with ?sslmode=require";
-                return Err(EngineError::Url { what, hint });
+            if let [Host::Unix(folder)] = config.get_hosts() {
+                let Some(own) = of_the_machine(folder) else {
+                    let what =
+                        format!("a password goes to no socket in {}, where any user can make one", folder.display());
+                    let hint = "have the server listen in a folder of its own (unix_socket_directories), or name localhost with ?sslmode=require";
+                    return Err(EngineError::Url { what, hint });
+                };
+                config = at_socket(&config, &own);
             }
             config.password(password);
         }
+        config.application_name(program.name()).connect_timeout(CONNECT);
+        config.keepalives_idle(Duration::from_secs(30)).tcp_user_timeout(Duration::from_secs(30));
         let engine = if is_plain {
             config.ssl_mode(SslMode::Disable);
             open(&config, NoTls).await?
@@ -259,13 +261,13 @@ impl Target {
     }
 }
 
-/// Whether a socket in this folder is of the machine's owner or of this user: others cannot write to it, and those who can write above it
-/// made it, or had others make it.
-fn is_of_the_machine(folder: &Path) -> bool {
+/// This folder without links, if a socket in it is of the machine's owner or of this user: others cannot write to it, and those who can write
+/// above it made it, or had others make it. A link to it can be turned, so it is this that is connected to.
+fn of_the_machine(folder: &Path) -> Option<PathBuf> {
     let is_trusted = |found: &fs::Metadata| [rustix::process::geteuid().as_raw(), 0].contains(&found.uid());
-    let Ok(folder) = folder.canonicalize() else { return false };
-    let Ok(mut below) = fs::metadata(&folder) else { return false };
-    below.mode() & 0o002 == 0
+    let folder = folder.canonicalize().ok()?;
+    let mut below = fs::metadata(&folder).ok()?;
+    let is_own = below.mode() & 0o002 == 0
         && folder.ancestors().skip(1).all(|above| {
             let Ok(above) = fs::metadata(above) else { return false };
             let is_closed = above.mode() & 0o022 == 0 && (is_trusted(&above) || above.uid() == below.uid());
@@ -273,7 +275,20 @@ fn is_of_the_machine(folder: &Path) -> bool {
             let is_kept = above.mode() & 0o1000 != 0 && is_trusted(&below);
             below = above;
             is_closed || is_kept
-        })
+        });
+    is_own.then_some(folder)
+}
+
+/// The same server, by the socket in this folder.
+fn at_socket(config: &Config, folder: &Path) -> Config {
+    let mut own = Config::new();
+    own.host_path(folder).ssl_mode(config.get_ssl_mode());
+    config.get_user().map(|user| own.user(user));
+    config.get_dbname().map(|name| own.dbname(name));
+    for port in config.get_ports() {
+        own.port(*port);
+    }
+    own
 }
 
 fn is_missing(error: &tokio_postgres::Error) -> bool {

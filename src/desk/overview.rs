@@ -80,12 +80,15 @@ const ALL_SESSIONS: i64 = 20_000;
 /// # Errors
 /// Why the desk cannot be used.
 pub async fn names_of(engine: &Engine, role: &str) -> Result<Option<Vec<Me>>, EngineError> {
-    const HELLOS: &str = "SELECT DISTINCT ON (session) session, said FROM mcp_approve.told
-        WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place DESC LIMIT $2";
-    let hellos = fitting(HELLOS, "octet_length(said)", "session", "said, there");
+    // The first one of a session is its wrapper's own.
+    const HELLOS: &str = "SELECT * FROM (SELECT DISTINCT ON (session) place, said FROM mcp_approve.told
+            WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place LIMIT $2) AS first
+        UNION SELECT * FROM (SELECT DISTINCT ON (session) place, said FROM mcp_approve.told
+            WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place DESC LIMIT $2) AS last";
+    let hellos = fitting(HELLOS, "octet_length(said)", "place", "said, there");
     let rows = engine.client.query(&hellos, &[&role, &ALL_SESSIONS]).await?;
     let there: i64 = rows.first().map_or(0, |row| row.get(1));
-    if there == ALL_SESSIONS || i64::try_from(rows.len()) != Ok(there) {
+    if there >= ALL_SESSIONS || i64::try_from(rows.len()) != Ok(there) {
         return Ok(None);
     }
     let mut names: Vec<Me> = rows.iter().filter_map(|row| named(row.get(0))).collect();

@@ -59,9 +59,9 @@ impl Stops {
         Ok(())
     }
 
-    /// Rows are there that were not read yet.
-    pub fn is_behind(&self) -> bool {
-        self.0.is_behind()
+    /// How many roles have rows that are unread: after so many pages each of them had a turn.
+    pub fn turns(&self) -> usize {
+        self.0.turns()
     }
 
     /// The next page; `None` once all are read.

@@ -67,21 +67,17 @@ fn taken_file(places: &Places) -> PathBuf {
     places.desk_dir().join("taken.json")
 }
 
-/// Notes when the sign of life with this counter was taken, unless that is noted.
-pub fn note_taken(places: &Places, counter: u64) -> io::Result<()> {
-    match Taken::now(counter) {
-        Some(now) if Taken::read(places).is_none_or(|noted| noted.counter != counter) => {
-            replace::replace(&taken_file(places), &serde_json::to_string(&now)?)
-        }
-        Some(_) | None => Ok(()),
-    }
-}
-
-/// How long the sign of life with this counter counts at most, by when it was taken.
+/// How long the sign of life with this counter counts at most, by when it was first read since the machine was started: that is noted. `None` where
+/// a start has no name.
 fn left(places: &Places, counter: u64) -> Option<i64> {
-    let (noted, now) = (Taken::read(places)?, Taken::now(counter)?);
-    let is_same = noted.counter == counter && noted.start == now.start;
-    is_same.then(|| LIFE.saturating_sub(now.millis.saturating_sub(noted.millis)))
+    let now = Taken::now(counter)?;
+    let noted = Taken::read(places).filter(|noted| noted.counter == counter && noted.start == now.start);
+    let Some(noted) = noted else {
+        let text = serde_json::to_string(&now).ok()?;
+        // What cannot be noted would begin again with each reader.
+        return Some(replace::replace(&taken_file(places), &text).map_or(0, |()| LIFE));
+    };
+    Some(LIFE.saturating_sub(now.millis.saturating_sub(noted.millis)))
 }
 
 /// What is in a file; nothing where there is none.

@@ -15,6 +15,9 @@ mod entries;
 #[allow(dead_code, reason = "tests use the rest of it")]
 #[path = "../postgres.rs"]
 mod postgres;
+#[allow(dead_code, reason = "the tables use the rest of it")]
+#[path = "../signing/bed.rs"]
+mod signing_bed;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -28,13 +31,16 @@ use mcp_approve::cli;
 use mcp_approve::desk::engine::{Program, Target};
 use mcp_approve::desk::run::{self, Site, Turn};
 use mcp_approve::desk::told::Word;
+use mcp_approve::gate::data::snapshot::Snapshot;
 use mcp_approve::home::config::DeskPlace;
 use mcp_approve::home::{places::Places, user};
 use mcp_approve::link::folder::NameClaim;
 use mcp_approve::link::message::{FromConsole, FromWrapper, OperatorVerdict, Wrapper};
 use mcp_approve::link::server::{FromConsoles, Server};
+use mcp_approve::signing::statement::{Said, Statement, VERSION};
 use mcp_approve::wire::digest::Digest;
 use postgres::Postgres;
+use signing_bed::{Key, Making, armored};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::LocalSet;
 
@@ -145,7 +151,32 @@ fn places(folder: &Path, at: usize) -> Places {
     std::fs::create_dir_all(&home).unwrap();
     let places = Places::under(&home).unwrap();
     places.create_state().unwrap();
+    std::fs::create_dir_all(home.join("etc")).unwrap();
+    std::fs::write(home.join("etc/allowed_signers"), format!("mara@example.com {}\n", key().line())).unwrap();
     places
+}
+
+fn key() -> Key {
+    Key::new("ssh-ed25519", 1)
+}
+
+/// A denial of a call, signed: what no signer signed is brought to no wrapper.
+fn denial(call: &Snapshot, (session, number): (&str, usize)) -> (String, String) {
+    let card = desk::signed(call.clone(), "files", session, (&user::name(), &user::machine()));
+    let time = jiff::Timestamp::now().as_millisecond();
+    let statement = Statement {
+        also: Vec::new(),
+        card: card.signs.unwrap(),
+        log: None,
+        not_after: time + 300_000 + i64::try_from(number).unwrap(),
+        said: Said::denial(""),
+        signer: "mara@example.com".to_owned(),
+        time,
+        version: VERSION,
+    };
+    let text = statement.to_json();
+    let signature = armored(&key().sign(text.as_bytes(), &Making::default()));
+    (text, signature)
 }
 
 /// The wrappers of all machines, on one thread: each shows its cards to whoever attaches.
@@ -249,15 +280,15 @@ fn operate(postgres: &Postgres, book: &Mutex<Book>, machines: usize, seconds: us
             let call = desk::write(&ticket);
             let verdict = OperatorVerdict::Deny { reason: String::new() };
             let word = Word { ticket: ticket.clone(), digest: call.digest, verdict };
-            let statement = format!("statement {number}");
+            let (statement, signature) = denial(&call, (&session, number));
             let digest = Digest::of(statement.as_bytes());
             book.lock().unwrap().sent.insert(ticket.clone(), Instant::now());
             engine
                 .client
                 .execute(
                     "INSERT INTO mcp_approve.verdict (machine, session, ticket, principal, digest, statement, signature, said) \
-                     VALUES ($1, $2, $3, 'mara', $4, $5, 'none', $6) ON CONFLICT DO NOTHING",
-                    &[&name(at), &session, &ticket, &digest.as_bytes().as_slice(), &statement, &serde_json::to_string(&word).unwrap()],
+                     VALUES ($1, $2, $3, 'mara', $4, $5, $6, $7) ON CONFLICT DO NOTHING",
+                    &[&name(at), &session, &ticket, &digest.as_bytes().as_slice(), &statement, &signature, &serde_json::to_string(&word).unwrap()],
                 )
                 .await
                 .unwrap();

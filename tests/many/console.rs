@@ -318,7 +318,9 @@ fn g6_what_a_machine_tells_without_end_delays_and_swells_no_other() {
         );
         postgres.rows("ada", &sql);
     };
-    junk("status", "repeat('x', 1048576)", 300);
+    let long = "CREATE TEMP TABLE junk AS SELECT repeat('x', 1048576) AS said;
+        INSERT INTO mcp_approve.told (session, ticket, kind, said) SELECT 's', '', 'status', said FROM junk, generate_series(1, 10000)";
+    postgres.rows("ada", long);
     junk("status", "'{}'", 100_000);
     says(&postgres, "bob", &held("bob", "files-2", false));
     mara.until("the next card", |console| console.waiting() == 2);

@@ -94,13 +94,15 @@ impl Seen {
         Ok(())
     }
 
-    /// Reads what is new, for no longer than [`READING`]: each role's newest rows are among the first.
+    /// Reads what is new: of each role the newest rows, and the others for no longer than [`READING`].
     async fn read(&mut self, engine: &Engine, now: i64) -> Result<(), EngineError> {
         let end = Instant::now() + READING;
         self.stops.begin(engine).await?;
-        while Instant::now() < end
+        let mut turns = self.stops.turns();
+        while (turns > 0 || Instant::now() < end)
             && let Some(page) = self.stops.page(engine).await?
         {
+            turns = turns.saturating_sub(1);
             for evidence in page {
                 match self.known.take_stop(evidence.clone(), &self.lists, now) {
                     Ok(()) | Err(Ignored::Older | Ignored::FromTheFuture | Ignored::StopMissing) => continue,
@@ -117,7 +119,7 @@ impl Seen {
 
     /// What to say of rows that were not read.
     fn unread(&self) -> Option<&'static str> {
-        self.stops.is_behind().then_some(
+        (self.stops.turns() > 0).then_some(
             "Not all rows of stops on the desk were read, for there are very many: one role fills the table.",
         )
     }
@@ -203,12 +205,16 @@ pub(super) async fn freeze(
     if word == StopWord::Lift {
         let mut seen = Seen::new(places, now)?;
         seen.read(&engine, now).await?;
-        if let Some(unread) = seen.unread() {
-            writeln!(out, "{unread}")?;
-        }
         ends = seen.of_scope(machine);
         if let Ok((name, Some(_))) = &found {
             ends.extend(seen.of_scope(name));
+        }
+        match seen.unread() {
+            Some(unread) if ends.is_empty() => {
+                return Err(Error::wrong(unread, "have its owner take that role's login away, and try again"));
+            }
+            Some(unread) => writeln!(out, "{unread}")?,
+            None => {}
         }
     }
     // What was frozen by a name can be freed by it, whether a machine has it or not.

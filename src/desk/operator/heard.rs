@@ -119,6 +119,10 @@ pub(super) struct Heard {
     wrappers: BTreeMap<String, WrapperHere>,
     loads: Loads,
     left_out: u64,
+    /// The cards of a machine that take more room than there was when they were read, by their places.
+    tried: BTreeMap<String, BTreeSet<i64>>,
+    /// The rows of those to begin with that cannot be what they say: they are not read again.
+    senseless: BTreeSet<i64>,
     /// How many calls of a machine, by its role, there was no room for.
     beyond: BTreeMap<String, u64>,
     /// Whether that may be fewer by now, and when they were counted.
@@ -260,7 +264,7 @@ impl Heard {
         // One view of the table for all of it. What fails in between ends with the connection.
         client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").await?;
         let since: String = client.query_one("SELECT pg_current_snapshot()::text", &[]).await?.get(0);
-        self.left_out = 0;
+        (self.left_out, self.senseless) = (0, BTreeSet::new());
         // What was here, if this is not the first time, and is not there any more.
         self.wrappers.values_mut().for_each(|site| site.doubt(false));
         let places = self.with_room(&client.query(BEGINNING.as_str(), &[]).await?);
@@ -277,8 +281,24 @@ impl Heard {
         let mut found = engine.client.query(BEGINNING.as_str(), &[]).await?;
         found.retain(|row| matches!(row.get(0), 2 | 4) && new.has_read(row.get(3)));
         let mut places = self.with_room(&found);
-        places.retain(|place| !known.contains(place));
-        self.rows(engine, &places, &since, take).await
+        places.retain(|place| !known.contains(place) && !self.senseless.contains(place));
+        // What takes too much is not read again before half of its machine's room is free.
+        self.tried.retain(|machine, _| self.loads.of(machine).bytes > SHARE.bytes / 2);
+        let machine_of: BTreeMap<i64, String> = found.iter().map(|row| (row.get(2), row.get(3))).collect();
+        let of = |place: &i64| machine_of.get(place).cloned().unwrap_or_default();
+        places.retain(|place| {
+            let is_tried = self.tried.get(&of(place)).is_some_and(|tried| tried.contains(place));
+            if is_tried {
+                *self.beyond.entry(of(place)).or_default() += 1;
+            }
+            !is_tried
+        });
+        self.rows(engine, &places, &since, take).await?;
+        let known = self.known();
+        for place in places.into_iter().filter(|place| !known.contains(place) && !self.senseless.contains(place)) {
+            self.tried.entry(of(&place)).or_default().insert(place);
+        }
+        Ok(())
     }
 
     /// Reads the rows at these places, in their order.
@@ -292,7 +312,13 @@ impl Heard {
         while !places.is_empty() {
             let (chunk, rest) = places.split_at(places.len().min(CHUNK));
             let rows = engine.client.query(ROWS.as_str(), &[&chunk, since]).await?;
-            rows.iter().for_each(|row| self.row(row, [1, 2, 3, 4, 5], take));
+            for row in &rows {
+                let before = self.left_out;
+                self.row(row, [1, 2, 3, 4, 5], take);
+                if self.left_out > before {
+                    self.senseless.insert(row.get(1));
+                }
+            }
             let cut = rows.last().filter(|last| i64::try_from(rows.len()) != Ok(last.get(6)));
             let read = cut.map_or(chunk.len(), |last| usize::try_from(last.get::<_, i64>(0)).unwrap_or(chunk.len()));
             places = if cut.is_some() { places.get(read..).unwrap_or_default() } else { rest };
@@ -440,7 +466,9 @@ impl Heard {
         let now = Instant::now();
         let mut gone = Vec::new();
         for (session, site) in &mut self.wrappers {
-            let Some(doubt) = site.doubt.take_if(|doubt| doubt.until <= now) else { continue };
+            // What it tells again may be there, and not read yet.
+            let is_told = self.new.as_ref().is_none_or(|new| new.has_read(&site.at.machine));
+            let Some(doubt) = site.doubt.take_if(|doubt| is_told && doubt.until <= now) else { continue };
             if !doubt.is_back {
                 gone.push(session.clone());
                 continue;

@@ -195,11 +195,7 @@ impl Standing {
         let lists = self.lists.as_ref().ok_or("there is no list of signers");
         standing::take(&self.places, &mut self.known, lists, now())?;
         let stops: Vec<Evidence> = self.known.kept().cloned().collect();
-        let alive = self.known.alive();
-        if let Some(signed) = alive {
-            standing::note_taken(&self.places, signed.statement().alive).map_err(|error| error.to_string())?;
-        }
-        let alive: Vec<Evidence> = alive.map(|signed| signed.evidence().clone()).into_iter().collect();
+        let alive: Vec<Evidence> = self.known.alive().map(|signed| signed.evidence().clone()).into_iter().collect();
         let files = standing::files(&self.places);
         for ((path, statements), written) in files.iter().zip([stops, alive]).zip(&mut self.written) {
             // Nothing was taken back, so having nothing to keep says nothing about what is there.
