@@ -185,7 +185,8 @@ fn waiting_on_desk(target: &Target, as_json: bool, now: i64, out: &mut dyn Write
         peeked["left_out"] = json!(left_out);
         json_object(peeked, out)?;
     } else if let Some(line) = line(&calls, now) {
-        writeln!(out, "{}", visible(&line))?;
+        let more = if left_out.is_some() { "; more are left out" } else { "" };
+        writeln!(out, "{}{more}", visible(&line))?;
     } else if left_out.is_none() && io::stdout().is_terminal() {
         writeln!(out, "No call waits.")?;
     }

@@ -174,7 +174,7 @@ pub fn verify(
 
 /// Verifies what came after a record that was verified before; the head, or the first thing that is wrong.
 pub fn since(desk: &Central, machine: &str, begin: &Witnessed) -> Result<Result<Head, Fault>, StoreError> {
-    const THERE: &str = "SELECT link FROM mcp_approve.record WHERE machine = $1 AND seq = $2";
+    const THERE: &str = "SELECT DISTINCT link FROM mcp_approve.record WHERE machine = $1 AND seq = $2 LIMIT 2";
     let Witnessed { head, signer, time } = begin;
     let mut checking = Checking::after(*head, machine.to_owned());
     let links = desk.query(THERE, &[&machine, &checking.seq])?;

@@ -2,7 +2,7 @@
 //! signed that does not follow from what was signed before. Whoever signs keeps the text as well: its loss on the desk shows, too.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::by_role::{fitting, roles};
 use super::engine::Target;
@@ -50,10 +50,10 @@ pub struct Witnesses {
     pub good: u64,
     /// The records that were seen, by machine.
     pub seen: BTreeMap<String, Vec<Expected>>,
-    /// Those that do not count, by their places on the desk, or `None` for a text kept on this machine; and why.
-    pub bad: Vec<(Option<i64>, String)>,
-    /// How many texts each role wrote that no signer signed, and what the last one lacks. Whoever may write rows may write these: they say
-    /// nothing of a log. One that an operator signed and that was changed is missed where its copy is kept.
+    /// Why a text that is kept on this machine does not count there.
+    pub bad: Vec<String>,
+    /// How many texts each role wrote that no signer signed for this desk, and what the last one lacks. Whoever may write rows may write
+    /// these: they say nothing of a log. One that an operator signed and that was changed is missed where its copy is kept.
     pub unsigned: BTreeMap<String, (usize, String)>,
 }
 
@@ -73,18 +73,22 @@ impl Witnessing<'_> {
         let mut kept = witnessed::read(self.places, &self.target.place());
         const NEXT: &str =
             "SELECT place, operator, note FROM mcp_approve.witness WHERE place > $1 ORDER BY place LIMIT $2";
+        let mut read = HashSet::new();
         let (next, mut place) = (fitting(NEXT, "octet_length(note)", "place", "place, operator, note"), 0_i64);
         loop {
             let rows = self.desk.query(&next, &[&place, &ROWS])?;
             for row in &rows {
                 place = row.get(0);
                 let note: &str = row.get(2);
+                let before = kept.len();
                 kept.retain(|one| one != note);
-                match Witness::check(note, self.signers).map_err(|why| why.to_string()) {
-                    Ok(signed) => match of_desk(signed.statement(), &id) {
-                        Ok(witness) => found.take(witness),
-                        Err(why) => found.bad.push((Some(place), why)),
-                    },
+                // Whoever reads a text can write it again.
+                if !read.insert(Digest::of(note.as_bytes())) {
+                    continue;
+                }
+                match check(note, &id, self.signers) {
+                    Ok(witness) => found.take(witness),
+                    Err(why) if kept.len() < before => found.bad.push(why),
                     Err(why) => {
                         let (count, last) = found.unsigned.entry(row.get(1)).or_default();
                         (*count, *last) = (*count + 1, why);
@@ -100,7 +104,7 @@ impl Witnessing<'_> {
                 found.take(witness);
                 "the desk does not have it any more".to_owned()
             });
-            found.bad.push((None, why.unwrap_or_else(|why| why)));
+            found.bad.push(why.unwrap_or_else(|why| why));
         }
         Ok(found)
     }
@@ -169,7 +173,7 @@ impl Witnessing<'_> {
     #[expect(clippy::type_complexity, reason = "the ends, and what is left out")]
     fn heads(&self) -> Result<Result<(Vec<MachineHead>, Vec<String>), String>, StoreError> {
         let Witnesses { mut seen, bad, .. } = self.read()?;
-        if let Some((_, why)) = bad.iter().find(|(place, _)| place.is_none()) {
+        if let Some(why) = bad.first() {
             let file = witnessed::file(self.places);
             return Ok(Err(format!(
                 "what was signed here last does not count on this desk: {why}; `mcp-approve log verify --desk` says what is missing. If the \
@@ -218,13 +222,10 @@ fn id(desk: &Central) -> Result<String, StoreError> {
 
 /// Checks a text: it is of this desk, and signed by a key that may.
 fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, String> {
-    of_desk(Witness::check(note, signers).map_err(|why| why.to_string())?.statement(), desk)
-}
-
-fn of_desk(witness: &Witness, desk: &str) -> Result<Witness, String> {
-    match witness.desk == desk {
-        true => Ok(witness.clone()),
-        false => Err("it is of another desk, or this one was given another name".to_owned()),
+    let signed = Witness::check(note, signers).map_err(|why| why.to_string())?;
+    match signed.statement() {
+        witness if witness.desk == desk => Ok(witness.clone()),
+        _ => Err("it is of another desk, or this one was given another name".to_owned()),
     }
 }
 

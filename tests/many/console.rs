@@ -330,6 +330,12 @@ fn g6_what_a_machine_tells_without_end_delays_and_swells_no_other() {
     let mut sam = Console::open(&postgres, "sam");
     sam.until("cards", |console| console.waiting() == 2 && console.around().left_out.is_some());
     assert_eq!(sam.screen.model.wrappers.len(), 257);
+    // The same again, each from another host.
+    let said = serde_json::to_string(&hello("ada")).unwrap().replace("\"s1\"", "\"s' || n % 250 || '\"");
+    let said = said.replace("\"ada-host\"", "\"h' || n || '\"");
+    junk("hello", &format!("'{said}'"), 30_000);
+    says(&postgres, "bob", &held("bob", "files-3", false));
+    sam.until("the next card", |console| console.waiting() == 3);
 }
 
 #[test]

@@ -48,7 +48,7 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
             "machines": found.iter().map(machine_json).collect::<Vec<_>>(),
             "witnesses": witnesses.as_ref().map(|found| json!({
                 "good": found.good,
-                "bad": found.bad.iter().map(|(place, why)| json!({ "place": place, "what": why })).collect::<Vec<_>>(),
+                "bad": found.bad,
                 "unsigned": found.unsigned.iter().map(|(role, (count, _))| (role, count)).collect::<BTreeMap<_, _>>(),
             })),
             "signatures": signed.as_ref().map(|signed| {
@@ -80,15 +80,14 @@ pub(super) fn verify(options: &VerifyOptions, target: &Target, places: &Places, 
             Some(found) => {
                 let are = counted(found.good, "text that an operator signed|texts that operators signed");
                 writeln!(out, "Compared with {are}.")?;
-                for (place, why) in &found.bad {
-                    let which = place.map_or_else(|| "THAT WAS SIGNED HERE LAST".to_owned(), |place| place.to_string());
-                    writeln!(out, "THE SIGNED TEXT {which} DOES NOT COUNT: {}.", visible(why))?;
+                for why in &found.bad {
+                    writeln!(out, "A TEXT THAT WAS SIGNED HERE DOES NOT COUNT: {}.", visible(why))?;
                 }
                 for (role, (count, why)) in &found.unsigned {
                     let (role, texts) = (visible(role), counted(*count, "text|texts"));
                     writeln!(
                         out,
-                        "Without effect: {texts} that {role} wrote and no signer signed ({}).",
+                        "Without effect: {texts} that {role} wrote and no signer signed for this desk ({}).",
                         visible(why)
                     )?;
                 }
@@ -117,7 +116,7 @@ pub(super) fn verified(target: &Target, places: &Places) -> Result<(Reader, Opti
     let lists = signers::load(places).ok().flatten();
     let (found, witnesses) = compare((&desk, target), places, lists.as_ref().map(|lists| &lists.signers), &mut |_| {})?;
     let wrong = found.iter().find_map(|of| Some(format!("{}: {}", of.machine, of.wrong.first()?)));
-    let uncounted = || Some(format!("a text that was signed does not count: {}", witnesses?.bad.first()?.1));
+    let uncounted = || Some(format!("a text that was signed does not count: {}", witnesses?.bad.first()?));
     Ok((Reader::of(Box::new(desk)), wrong.or_else(uncounted)))
 }
 

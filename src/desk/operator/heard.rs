@@ -27,6 +27,9 @@ const CHUNK: usize = 256;
 /// The most wrappers of a machine that a console has.
 const WRAPPERS: usize = 256;
 
+/// The most names, of a user and a host, that one role has on a console.
+const NAMES: usize = 16;
+
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
 /// is sent after each hello. Of each machine the oldest call, then of each the next; and how many wrappers and calls of each are too many. The indexes have all that this asks, so that no row is read for it.
 pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
@@ -35,9 +38,9 @@ pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
             SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
                 coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
             FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
-        ), all_here AS (
-            SELECT machine, session, hello, said.status, row_number() OVER (PARTITION BY machine ORDER BY hello DESC) AS nth FROM said
-            WHERE hello > gone AND NOT EXISTS (SELECT FROM said AS every WHERE every.machine = said.machine AND every.session = '*' AND every.gone > said.hello)
+        ), marked AS (SELECT *, max(gone) FILTER (WHERE session = '*') OVER (PARTITION BY machine) AS every FROM said), all_here AS (
+            SELECT machine, session, hello, marked.status, row_number() OVER (PARTITION BY machine ORDER BY hello DESC) AS nth
+            FROM marked WHERE hello > gone AND hello > coalesce(every, 0)
         ), here AS (SELECT machine, session, hello, status FROM all_here WHERE nth <= {WRAPPERS}),
         calls AS (
             SELECT DISTINCT ON (machine, session, ticket) place, kind, machine
@@ -115,6 +118,8 @@ pub(super) enum News {
 pub(super) struct Heard {
     /// What is new; `None` before the beginning was read.
     new: Option<ByRole>,
+    /// What the machines' roles said who they are.
+    names: BTreeMap<String, BTreeSet<(String, String)>>,
     /// The wrappers that are here, by the console's name of their session.
     wrappers: BTreeMap<String, WrapperHere>,
     loads: Loads,
@@ -202,6 +207,7 @@ impl Add for Load {
 /// A wrapper that is here.
 struct WrapperHere {
     at: Arc<At>,
+    said: Option<Wrapper>,
     calls: BTreeMap<String, Waits>,
     /// Since it was sent again, or its machine's process began again: what was known before and was not sent again since.
     doubt: Option<Doubt>,
@@ -239,6 +245,7 @@ impl Heard {
     pub(super) async fn read(&mut self, engine: &Engine, take: &mut dyn FnMut(News)) -> Result<(), EngineError> {
         let Some(new) = &mut self.new else { return self.begin(engine, take).await };
         if new.look(engine, &[String::new()], &[]).await? {
+            self.new = None;
             return self.begin(engine, take).await;
         }
         for _ in 0..PAGES {
@@ -280,7 +287,11 @@ impl Heard {
         let since = new.since().to_owned();
         let mut found = engine.client.query(BEGINNING.as_str(), &[]).await?;
         found.retain(|row| matches!(row.get(0), 2 | 4) && new.has_read(row.get(3)));
+        let mut skipped = std::mem::take(&mut self.beyond);
+        skipped.retain(|machine, _| !new.has_read(machine));
         let mut places = self.with_room(&found);
+        self.is_less = !skipped.is_empty();
+        self.beyond.append(&mut skipped);
         places.retain(|place| !known.contains(place) && !self.senseless.contains(place));
         // What takes too much is not read again before half of its machine's room is free.
         self.tried.retain(|machine, _| self.loads.of(machine).bytes > SHARE.bytes / 2);
@@ -396,18 +407,25 @@ impl Heard {
         if let Told::Hello { wrapper, host, user } = told {
             let at = Arc::new(At { machine: machine.to_owned(), host, user });
             let wrapper = named(wrapper, session, &key, &at)?;
+            // No wrapper moves, and a role has few names.
+            self.wrappers.get(&key).is_none_or(|site| site.at == at).then_some(())?;
+            let names = self.names.entry(machine.to_owned()).or_default();
+            let one = (at.user.clone(), at.host.clone());
+            (names.contains(&one) || names.len() < NAMES).then(|| names.insert(one))?;
             if !self.wrappers.contains_key(&key) {
                 let one = Load { wrappers: 1, ..Load::default() };
                 (self.loads.of(machine) + one).is_within(SHARE).then(|| self.loads.take(machine, one))?;
             }
             let site = self.wrappers.entry(key).or_insert_with(|| WrapperHere {
                 at: Arc::clone(&at),
+                said: None,
                 calls: BTreeMap::new(),
                 doubt: None,
             });
-            site.at = at;
             site.doubt(true);
-            return Some(Some(News::Event(ClientEvent::Connected(wrapper))));
+            let is_new = site.said.as_ref() != Some(&wrapper);
+            site.said = Some(wrapper.clone());
+            return Some(is_new.then_some(News::Event(ClientEvent::Connected(wrapper))));
         }
         // Where there is no room for a card, what was known of that call is over, too: it is another card now.
         let has_room = !matches!(told, Told::Held { .. }) || self.has_room(machine, &key, ticket, said.len());
