@@ -1,7 +1,9 @@
 //! The operator's side of the desk: a thread that reads what all machines say, as a console hears it from wrappers, and writes what the
 //! operator decides, signed. It checks no signature and decides nothing: the wrapper that holds the call does.
 
+mod asked;
 mod heard;
+mod load;
 mod outbox;
 
 use std::collections::BTreeMap;
@@ -20,13 +22,14 @@ use super::run::UNWOKEN;
 use super::told::Word;
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Around, At, ClientEvent, FromConsole, FromWrapper, OperatorVerdict};
+use asked::BEGINNING;
 use heard::{Heard, News};
 use outbox::{Outbox, Undelivered};
 
 /// How many calls of all machines wait.
 pub(super) static WAITING: LazyLock<String> = LazyLock::new(|| {
     let count = "count(*) FILTER (WHERE part = 2) + coalesce(sum(place) FILTER (WHERE part = 4), 0)";
-    format!("SELECT ({count})::bigint FROM ({}) AS all_rows", *heard::BEGINNING)
+    format!("SELECT ({count})::bigint FROM ({}) AS all_rows", *BEGINNING)
 });
 
 /// The shortest time between two readings, and between two wakes that are sent.

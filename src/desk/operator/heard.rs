@@ -3,104 +3,29 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{Add, Sub};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio_postgres::Row;
 
+use super::asked::{BEGINNING, LOOKS, PRESENT, ROWS, TOLD};
+use super::load::{Load, Loads, MOST, SHARE, WRAPPERS, call};
 use crate::audit::By;
-use crate::desk::by_role::{ByRole, Table, fitting, roles};
+use crate::desk::by_role::ByRole;
 use crate::desk::engine::{Engine, EngineError, Program};
 use crate::desk::told::{EVERY_SESSION, Told};
 use crate::gate::data::snapshot::Snapshot;
 use crate::link::message::{Around, At, CallEnd, ClientEvent, FromWrapper, Wrapper};
 use crate::wire::{Digest, counted, number::grouped};
 
-/// The most calls of all machines that a console has, and what their cards may take in bytes; then those of one machine, or one role could
-/// hide what all others hold.
-const MOST: Load = Load { calls: 20_000, bytes: 256 << 20, wrappers: usize::MAX };
-const SHARE: Load = Load { calls: 2_000, bytes: 32 << 20, wrappers: WRAPPERS };
 /// How many rows are asked for at once.
 const CHUNK: usize = 256;
-
-/// The most wrappers of a machine that a console has.
-const WRAPPERS: usize = 256;
-
-/// The most names, of a user and a host, that one role has on a console.
-const NAMES: usize = 16;
-
-/// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
-/// is sent after each hello. Of each machine the oldest call, then of each the next; and how many wrappers and calls of each are too many. The indexes have all that this asks, so that no row is read for it.
-pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "WITH said AS (
-            SELECT machine, session, max(place) FILTER (WHERE kind = 'hello') AS hello, max(place) FILTER (WHERE kind = 'status') AS status,
-                coalesce(max(place) FILTER (WHERE kind = 'gone'), 0) AS gone
-            FROM mcp_approve.told WHERE ticket = '' GROUP BY machine, session
-        ), marked AS (SELECT *, max(gone) FILTER (WHERE session = '*') OVER (PARTITION BY machine) AS every FROM said), all_here AS (
-            SELECT machine, session, hello, marked.status, row_number() OVER (PARTITION BY machine ORDER BY hello DESC) AS nth
-            FROM marked WHERE hello > gone AND hello > coalesce(every, 0)
-        ), here AS (SELECT machine, session, hello, status FROM all_here WHERE nth <= {WRAPPERS}),
-        calls AS (
-            SELECT DISTINCT ON (machine, session, ticket) place, kind, machine
-            FROM mcp_approve.told JOIN here USING (machine, session)
-            WHERE ticket <> '' AND kind IN ('held', 'settled') AND place > hello
-            ORDER BY machine, session, ticket, place DESC
-        ), waiting AS (SELECT place, machine, row_number() OVER (PARTITION BY machine ORDER BY place) AS nth FROM calls WHERE kind = 'held')
-        SELECT 0 AS part, 0::bigint AS nth, hello AS place, machine FROM here
-        UNION ALL SELECT 1, 0, status, machine FROM here WHERE status > hello
-        UNION ALL SELECT 2, nth, place, machine FROM waiting WHERE nth <= {calls}
-        UNION ALL SELECT 4, 0, count(*), machine FROM waiting WHERE nth > {calls} GROUP BY machine
-        UNION ALL SELECT 3, 0, count(*), machine FROM all_here WHERE nth > {WRAPPERS} GROUP BY machine
-        ORDER BY part, nth, place",
-        calls = SHARE.calls,
-    )
-});
-
-/// These rows, in their order, as far as they can be seen in a snapshot: what cannot is read as what is new.
-static ROWS: LazyLock<String> = LazyLock::new(|| {
-    const WANTED: &str = "SELECT nth, place, machine, session, ticket, said
-        FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (place, nth) JOIN mcp_approve.told USING (place)
-        WHERE pg_visible_in_snapshot(xid, $2::text::pg_snapshot)";
-    fitting(WANTED, "octet_length(said)", "nth", "nth, place, machine, session, ticket, said, there")
-});
-
-/// What is new is read machine by machine, in the order in which it was told.
-static TOLD: Table = Table {
-    name: "told",
-    role: "machine",
-    roles: 16,
-    newest_first: false,
-    own: "",
-    key: "",
-    past: "",
-    columns: "session, ticket, said",
-    size: "octet_length(said)",
-    most: 64,
-};
 
 /// After so many pages of what is new, there is time for other things.
 const PAGES: usize = 32;
 
 /// How long after calls were left out for want of room it is looked whether there is room, at the earliest.
 const REFILL: Duration = Duration::from_secs(2);
-
-/// Who is connected, as everybody may see it: `usename` is whom the engine let in.
-const PRESENT: &str = "SELECT DISTINCT usename::text, application_name = $1 FROM pg_stat_activity
-    WHERE datname = current_database() AND usename <> session_user
-        AND (application_name = $1 AND pg_has_role(usesysid, 'mcp_approve_machine', 'MEMBER')
-            OR application_name = $2 AND pg_has_role(usesysid, 'mcp_approve_operator', 'MEMBER'))";
-
-/// Looks that have not lapsed, by the engine's own clock, among the newest of each role; one's own are not shown.
-static LOOKS: LazyLock<String> = LazyLock::new(|| {
-    format!(
-        "SELECT DISTINCT machine, session, ticket, operator FROM {} AS wrote CROSS JOIN LATERAL (
-            SELECT * FROM mcp_approve.look WHERE operator = wrote.role ORDER BY place DESC LIMIT 16) AS latest
-        WHERE time > now() - interval '2 minutes' AND greatest(octet_length(machine), octet_length(session), octet_length(ticket)) <= 1024",
-        roles("look", "operator <> session_user")
-    )
-});
 
 /// One thing that was read, in the order of the desk.
 pub(super) enum News {
@@ -133,75 +58,6 @@ pub(super) struct Heard {
     /// Whether that may be fewer by now, and when they were counted.
     is_less: bool,
     counted: Option<Instant>,
-}
-
-/// How many calls, and the bytes of their cards; how many wrappers.
-#[derive(Clone, Copy, Default)]
-struct Load {
-    calls: usize,
-    bytes: usize,
-    wrappers: usize,
-}
-
-/// One call with a card of so many bytes.
-const fn call(bytes: usize) -> Load {
-    Load { calls: 1, bytes, wrappers: 0 }
-}
-
-impl Load {
-    const fn is_within(self, most: Self) -> bool {
-        self.calls <= most.calls && self.bytes <= most.bytes && self.wrappers <= most.wrappers
-    }
-}
-
-/// What is here of all machines, and of each: a card that comes must not have all wrappers looked at.
-#[derive(Default)]
-struct Loads {
-    all: Load,
-    of: BTreeMap<String, Load>,
-}
-
-impl Loads {
-    fn take(&mut self, machine: &str, more: Load) {
-        self.all = self.all + more;
-        let own = self.of.entry(machine.to_owned()).or_default();
-        *own = *own + more;
-    }
-
-    fn free(&mut self, machine: &str, less: Load) {
-        self.all = self.all - less;
-        if let Some(own) = self.of.get_mut(machine) {
-            *own = *own - less;
-        }
-    }
-
-    fn of(&self, machine: &str) -> Load {
-        self.of.get(machine).copied().unwrap_or_default()
-    }
-}
-
-impl Sub for Load {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_sub(other.calls),
-            bytes: self.bytes.saturating_sub(other.bytes),
-            wrappers: self.wrappers.saturating_sub(other.wrappers),
-        }
-    }
-}
-
-impl Add for Load {
-    type Output = Self;
-
-    fn add(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_add(other.calls),
-            bytes: self.bytes.saturating_add(other.bytes),
-            wrappers: self.wrappers.saturating_add(other.wrappers),
-        }
-    }
 }
 
 /// A wrapper that is here.
@@ -407,11 +263,11 @@ impl Heard {
         if let Told::Hello { wrapper, host, user } = told {
             let at = Arc::new(At { machine: machine.to_owned(), host, user });
             let wrapper = named(wrapper, session, &key, &at)?;
-            // No wrapper moves, and a role has few names.
+            // No wrapper moves, and a role has no more names than wrappers, of those that are gone too: a console keeps each.
             self.wrappers.get(&key).is_none_or(|site| site.at == at).then_some(())?;
             let names = self.names.entry(machine.to_owned()).or_default();
             let one = (at.user.clone(), at.host.clone());
-            (names.contains(&one) || names.len() < NAMES).then(|| names.insert(one))?;
+            (names.contains(&one) || names.len() < WRAPPERS).then(|| names.insert(one))?;
             if !self.wrappers.contains_key(&key) {
                 let one = Load { wrappers: 1, ..Load::default() };
                 (self.loads.of(machine) + one).is_within(SHARE).then(|| self.loads.take(machine, one))?;
