@@ -262,21 +262,21 @@ impl Target {
 }
 
 /// This folder without links, if a socket in it is of the machine's owner or of this user: others cannot write to it, and those who can write
-/// above it made it, or had others make it. A link to it can be turned, so it is this that is connected to.
+/// above it made it, or had others make it; and so for the links on the way. A link can be turned, so it is this that is connected to.
 fn of_the_machine(folder: &Path) -> Option<PathBuf> {
     let is_trusted = |found: &fs::Metadata| [rustix::process::geteuid().as_raw(), 0].contains(&found.uid());
-    let folder = folder.canonicalize().ok()?;
-    let mut below = fs::metadata(&folder).ok()?;
-    let is_own = below.mode() & 0o002 == 0
-        && folder.ancestors().skip(1).all(|above| {
-            let Ok(above) = fs::metadata(above) else { return false };
-            let is_closed = above.mode() & 0o022 == 0 && (is_trusted(&above) || above.uid() == below.uid());
+    let is_anchored = |path: &Path| {
+        path.ancestors().zip(path.ancestors().skip(1)).all(|(below, above)| {
+            let (Ok(below), Ok(above)) = (fs::symlink_metadata(below), fs::metadata(above)) else { return false };
+            let is_own = !below.is_symlink() && above.uid() == below.uid();
+            let is_closed = above.mode() & 0o022 == 0 && (is_trusted(&above) || is_own);
             // What is in a folder like /tmp is whoever's who came first, and no other can take its place.
-            let is_kept = above.mode() & 0o1000 != 0 && is_trusted(&below);
-            below = above;
-            is_closed || is_kept
-        });
-    is_own.then_some(folder)
+            is_closed || above.mode() & 0o1000 != 0 && is_trusted(&below)
+        })
+    };
+    let found = folder.canonicalize().ok()?;
+    let is_closed = fs::metadata(&found).is_ok_and(|found| found.mode() & 0o002 == 0);
+    (is_closed && is_anchored(folder) && is_anchored(&found)).then_some(found)
 }
 
 /// The same server, by the socket in this folder.

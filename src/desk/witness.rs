@@ -88,10 +88,11 @@ impl Witnessing<'_> {
                 }
                 match check(note, &id, self.signers) {
                     Ok(witness) => found.take(witness),
-                    Err(why) if kept.len() < before => found.bad.push(why),
+                    // One's own text whose key has ended since is on the desk, as it has to be.
+                    Err(why @ Untaken::OtherDesk) if kept.len() < before => found.bad.push(why.to_string()),
                     Err(why) => {
                         let (count, last) = found.unsigned.entry(row.get(1)).or_default();
-                        (*count, *last) = (*count + 1, why);
+                        (*count, *last) = (*count + 1, why.to_string());
                     }
                 }
             }
@@ -104,7 +105,7 @@ impl Witnessing<'_> {
                 found.take(witness);
                 "the desk does not have it any more".to_owned()
             });
-            found.bad.push(why.unwrap_or_else(|why| why));
+            found.bad.push(why.unwrap_or_else(|why| why.to_string()));
         }
         Ok(found)
     }
@@ -221,12 +222,21 @@ fn id(desk: &Central) -> Result<String, StoreError> {
 }
 
 /// Checks a text: it is of this desk, and signed by a key that may.
-fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, String> {
-    let signed = Witness::check(note, signers).map_err(|why| why.to_string())?;
+fn check(note: &str, desk: &str, signers: &Signers) -> Result<Witness, Untaken> {
+    let signed = Witness::check(note, signers).map_err(|why| Untaken::Unsigned(why.to_string()))?;
     match signed.statement() {
         witness if witness.desk == desk => Ok(witness.clone()),
-        _ => Err("it is of another desk, or this one was given another name".to_owned()),
+        _ => Err(Untaken::OtherDesk),
     }
+}
+
+/// Why a text does not count.
+#[derive(Debug, thiserror::Error)]
+enum Untaken {
+    #[error("{0}")]
+    Unsigned(String),
+    #[error("it is of another desk, or this one was given another name")]
+    OtherDesk,
 }
 
 impl Witnesses {

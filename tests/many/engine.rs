@@ -109,7 +109,19 @@ fn g7_a_server_of_another_name_or_issuer_gets_no_password() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o1777)).expect("a mode");
     let said = connect(&near()).expect_err("a folder of all");
     assert!(said.contains("where any user can make one"), "{said}");
-    // One that another user made, which only root can try.
+    // One that another user made, or a link of theirs, which only root can try.
+    let link = std::env::temp_dir().join(format!("pglink{}", std::process::id()));
+    std::os::unix::fs::symlink("/run", &link).expect("a link");
+    let by_link = || DeskPlace {
+        url: format!("postgres://ada@{}/postgres", link.display().to_string().replace('/', "%2F")),
+        ..with(Some(&passfile), &good)
+    };
+    assert!(connect(&by_link()).expect_err("no server").contains("cannot be reached"));
+    if std::os::unix::fs::lchown(&link, Some(65_534), None).is_ok() {
+        let said = connect(&by_link()).expect_err("a link of another");
+        assert!(said.contains("where any user can make one"), "{said}");
+    }
+    fs::remove_file(&link).expect("removed");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("a mode");
     assert!(connect(&near()).expect_err("no server").contains("cannot be reached"));
     if std::os::unix::fs::chown(folder.path(), Some(65_534), None).is_ok() {

@@ -119,6 +119,13 @@ fn g5_what_an_operator_signed_is_missed() {
     );
     let (said, holds) = own.verifies();
     assert!(holds && said.contains("Compared with 1 text that an operator signed."), "{said}");
+    // Its key was replaced: it counts no more, and is no finding, since the desk has it.
+    let list = std::fs::read_to_string(&own.list).expect("a list");
+    let other = format!("mara namespaces=\"witness@mcp-approve\" {}\n", Key::new("ssh-ed25519", 9).line());
+    std::fs::write(&own.list, other).expect("a list");
+    let (said, holds) = own.verifies();
+    assert!(holds && said.contains("Without effect: 1 text that mara wrote and no signer signed"), "{said}");
+    std::fs::write(&own.list, list).expect("a list");
     // The end is cut off with the machine's own word of it.
     owner(
         &postgres,
