@@ -274,9 +274,10 @@ fn of_the_machine(folder: &Path) -> Option<PathBuf> {
             is_closed || above.mode() & 0o1000 != 0 && is_trusted(&below)
         })
     };
-    let found = folder.canonicalize().ok()?;
+    // In this order: links that hold are followed.
+    let found = is_anchored(folder).then(|| folder.canonicalize().ok()).flatten()?;
     let is_closed = fs::metadata(&found).is_ok_and(|found| found.mode() & 0o002 == 0);
-    (is_closed && is_anchored(folder) && is_anchored(&found)).then_some(found)
+    (is_closed && is_anchored(&found)).then_some(found)
 }
 
 /// The same server, by the socket in this folder.

@@ -81,10 +81,11 @@ const ALL_SESSIONS: i64 = 20_000;
 /// Why the desk cannot be used.
 pub async fn names_of(engine: &Engine, role: &str) -> Result<Option<Vec<Me>>, EngineError> {
     // The first one of a session is its wrapper's own.
-    const HELLOS: &str = "SELECT * FROM (SELECT DISTINCT ON (session) place, said FROM mcp_approve.told
+    const HELLOS: &str = "SELECT place, said FROM mcp_approve.told WHERE place IN (
+        SELECT place FROM (SELECT DISTINCT ON (session) place FROM mcp_approve.told
             WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place LIMIT $2) AS first
-        UNION SELECT * FROM (SELECT DISTINCT ON (session) place, said FROM mcp_approve.told
-            WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place DESC LIMIT $2) AS last";
+        UNION SELECT place FROM (SELECT DISTINCT ON (session) place FROM mcp_approve.told
+            WHERE machine = $1 AND ticket = '' AND kind = 'hello' ORDER BY session, place DESC LIMIT $2) AS last)";
     let hellos = fitting(HELLOS, "octet_length(said)", "place", "said, there");
     let rows = engine.client.query(&hellos, &[&role, &ALL_SESSIONS]).await?;
     let there: i64 = rows.first().map_or(0, |row| row.get(1));

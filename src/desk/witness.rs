@@ -82,11 +82,9 @@ impl Witnessing<'_> {
                 let note: &str = row.get(2);
                 let before = kept.len();
                 kept.retain(|one| one != note);
-                // Whoever reads a text can write it again.
-                if !read.insert(Digest::of(note.as_bytes())) {
-                    continue;
-                }
                 match check(note, &id, self.signers) {
+                    // Whoever reads a text can write it again, and its signature beside another name.
+                    Ok(witness) if !read.insert(Digest::of(witness.text().as_bytes())) => {}
                     Ok(witness) => found.take(witness),
                     // One's own text whose key has ended since is on the desk, as it has to be.
                     Err(why @ Untaken::OtherDesk) if kept.len() < before => found.bad.push(why.to_string()),

@@ -272,7 +272,7 @@ fn a_console_signs_the_days_witness_where_the_key_asks_nobody() {
     assert!(holds && said.contains("Compared with 1 text that an operator signed."), "{said}");
     assert!(
         said.contains(
-            "\nWithout effect: 1 text that postgres wrote and no signer signed for this desk (the statement cannot be read"
+            "\nWithout effect: 40 texts that postgres wrote and no signer signed for this desk (the statement cannot be read"
         ),
         "{said}"
     );

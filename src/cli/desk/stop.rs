@@ -211,7 +211,10 @@ pub(super) async fn freeze(
         }
         match seen.unread() {
             Some(unread) if ends.is_empty() => {
-                return Err(Error::wrong(unread, "have its owner take that role's login away, and try again"));
+                return Err(Error::wrong(
+                    unread,
+                    "have the owner of the database take that role's login and its rows of stops away, and try again",
+                ));
             }
             Some(unread) => writeln!(out, "{unread}")?,
             None => {}

@@ -49,8 +49,6 @@ pub(super) struct Heard {
     wrappers: BTreeMap<String, WrapperHere>,
     loads: Loads,
     left_out: u64,
-    /// The cards of a machine that take more room than there was when they were read, by their places.
-    tried: BTreeMap<String, BTreeSet<i64>>,
     /// The rows of those to begin with that cannot be what they say: they are not read again.
     senseless: BTreeSet<i64>,
     /// How many calls of a machine, by its role, there was no room for.
@@ -130,7 +128,8 @@ impl Heard {
         (self.left_out, self.senseless) = (0, BTreeSet::new());
         // What was here, if this is not the first time, and is not there any more.
         self.wrappers.values_mut().for_each(|site| site.doubt(false));
-        let places = self.with_room(&client.query(BEGINNING.as_str(), &[]).await?);
+        let found = client.query(BEGINNING.as_str(), &[]).await?;
+        let places = self.with_room(engine, &found).await?;
         self.rows(engine, &places, &since, take).await?;
         client.batch_execute("COMMIT").await?;
         self.new = Some(ByRole::after(&TOLD, since));
@@ -145,27 +144,11 @@ impl Heard {
         found.retain(|row| matches!(row.get(0), 2 | 4) && new.has_read(row.get(3)));
         let mut skipped = std::mem::take(&mut self.beyond);
         skipped.retain(|machine, _| !new.has_read(machine));
-        let mut places = self.with_room(&found);
+        let mut places = self.with_room(engine, &found).await?;
         self.is_less = !skipped.is_empty();
         self.beyond.append(&mut skipped);
-        places.retain(|place| !known.contains(place) && !self.senseless.contains(place));
-        // What takes too much is not read again before half of its machine's room is free.
-        self.tried.retain(|machine, _| self.loads.of(machine).bytes > SHARE.bytes / 2);
-        let machine_of: BTreeMap<i64, String> = found.iter().map(|row| (row.get(2), row.get(3))).collect();
-        let of = |place: &i64| machine_of.get(place).cloned().unwrap_or_default();
-        places.retain(|place| {
-            let is_tried = self.tried.get(&of(place)).is_some_and(|tried| tried.contains(place));
-            if is_tried {
-                *self.beyond.entry(of(place)).or_default() += 1;
-            }
-            !is_tried
-        });
-        self.rows(engine, &places, &since, take).await?;
-        let known = self.known();
-        for place in places.into_iter().filter(|place| !known.contains(place) && !self.senseless.contains(place)) {
-            self.tried.entry(of(&place)).or_default().insert(place);
-        }
-        Ok(())
+        places.retain(|place| !known.contains(place));
+        self.rows(engine, &places, &since, take).await
     }
 
     /// Reads the rows at these places, in their order.
@@ -199,43 +182,46 @@ impl Heard {
     }
 
     /// The places of those rows of the beginning that there is room for beside what is here; counts the other calls.
-    fn with_room(&mut self, found: &[Row]) -> Vec<i64> {
+    async fn with_room(&mut self, engine: &Engine, found: &[Row]) -> Result<Vec<i64>, EngineError> {
+        // No text is read for it.
+        const SIZES: &str = "SELECT place, octet_length(said) FROM mcp_approve.told WHERE place = ANY ($1)";
         (self.beyond, self.is_less, self.counted) = (BTreeMap::new(), false, Some(Instant::now()));
-        let known = self.known();
-        let listed: BTreeSet<i64> =
-            found.iter().filter(|row| row.get::<_, i32>(0) == 2).map(|row| row.get(2)).collect();
-        let mut calls = self.loads.all.calls;
-        let mut of_machine: BTreeMap<String, usize> = BTreeMap::new();
-        let mut places = Vec::new();
+        let (known, part) = (self.known(), |row: &Row| row.get::<_, i32>(0));
+        let asked: Vec<i64> = found.iter().filter(|row| part(row) <= 2).map(|row| row.get(2)).collect();
+        let sizes = engine.client.query(SIZES, &[&asked]).await?;
+        let sizes = sizes.iter().map(|row| (row.get(0), usize::try_from(row.get::<_, i32>(1)).unwrap_or(usize::MAX)));
+        let sizes: BTreeMap<i64, usize> = sizes.collect();
+        let (mut all, mut of_machine, mut places) = (self.loads.all, BTreeMap::new(), Vec::new());
         for row in found {
-            let (part, count) = (row.get::<_, i32>(0), u64::try_from(row.get::<_, i64>(2)).unwrap_or(0));
-            match part {
+            let (place, machine): (i64, String) = (row.get(2), row.get(3));
+            let count = u64::try_from(place).unwrap_or(0);
+            match part(row) {
                 3 => self.left_out += count,
                 4 => {
-                    let machine: String = row.get(3);
                     let here = self.wrappers.values().filter(|site| site.at.machine == machine);
-                    let here = here.flat_map(|site| site.calls.values()).filter(|waits| !listed.contains(&waits.place));
-                    let more = count.saturating_sub(u64::try_from(here.count()).unwrap_or(0));
+                    let here = here.flat_map(|site| site.calls.values());
+                    let here = here.filter(|waits| !sizes.contains_key(&waits.place)).count();
+                    let more = count.saturating_sub(u64::try_from(here).unwrap_or(0));
                     *self.beyond.entry(machine).or_default() += more;
                 }
-                _ => {}
-            }
-            if part > 2 {
-                continue;
-            }
-            let is_call = part == 2;
-            if is_call && !known.contains(&row.get(2)) {
-                let machine: String = row.get(3);
-                let own = of_machine.entry(machine.clone()).or_insert_with(|| self.loads.of(&machine).calls);
-                if *own >= SHARE.calls || calls >= MOST.calls {
-                    *self.beyond.entry(machine).or_default() += 1;
-                    continue;
+                _ if self.senseless.contains(&place) => {}
+                _ if known.contains(&place) => places.push(place),
+                part => {
+                    let bytes = sizes.get(&place).copied().unwrap_or_default();
+                    let more = if part == 2 { call(bytes) } else { Load { bytes, ..Load::default() } };
+                    let own = of_machine.entry(machine.clone()).or_insert_with(|| self.loads.of(&machine));
+                    if (*own + more).is_within(SHARE) && (all + more).is_within(MOST) {
+                        (*own, all) = (*own + more, all + more);
+                        places.push(place);
+                    } else if part == 2 {
+                        *self.beyond.entry(machine).or_default() += 1;
+                    } else {
+                        self.left_out += 1;
+                    }
                 }
-                (*own, calls) = (*own + 1, calls + 1);
             }
-            places.push(row.get(2));
         }
-        places
+        Ok(places)
     }
 
     /// Takes a row: its place, who told it, its session, its ticket and what it says are in these columns.
