@@ -75,7 +75,7 @@ const SESSIONS: i64 = 16;
 /// How many sessions of one role are asked for all its names.
 const ALL_SESSIONS: i64 = 20_000;
 
-/// All that a role has said of itself; `None` where that is more than is read. All of it is foreign text.
+/// Who a role said that it is, first and last in each session; `None` where that is more than is read. All of it is foreign text.
 ///
 /// # Errors
 /// Why the desk cannot be used.

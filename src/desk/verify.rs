@@ -284,8 +284,8 @@ fn heads(desk: &Central, checking: &mut Checking, from: i64) -> Result<(), Store
 /// What is known while the records of one machine come, by their numbers.
 struct Checking {
     of: OfMachine,
-    /// The names of words that records are searched by, as far as they were met, where these are the words of that name; `None` where that
-    /// is not compared.
+    /// The names met so far of words that records are searched by, where the desk has the words of that name; `None` where that is not
+    /// compared.
     words: Option<HashSet<Vec<u8>>>,
     /// Records that must be there, by their numbers.
     expected: BTreeMap<i64, Vec<Expected>>,

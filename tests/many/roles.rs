@@ -265,4 +265,6 @@ fn g5_no_column_that_a_role_may_write_is_without_a_longest_length() {
                     AND pg_get_constraintdef(pg_constraint.oid) ~ '(length|sha256|= ANY)'
             ) ORDER BY 1";
     assert_eq!(postgres.rows("postgres", UNBOUND), [""; 0]);
+    postgres.rows("postgres", "ALTER TABLE mcp_approve.head DROP CONSTRAINT short_link");
+    assert_eq!(postgres.rows("postgres", UNBOUND), ["head.link"]);
 }

@@ -6,7 +6,10 @@ use super::load::{SHARE, WRAPPERS};
 use crate::desk::by_role::{Table, fitting, roles};
 
 /// Which rows a console begins with: of each wrapper that is not gone what it said of itself last, and its cards without an end; what waits
-/// is sent after each hello. Of each machine the oldest call, then of each the next; and how many wrappers and calls of each are too many. The indexes have all that this asks, so that no row is read for it.
+/// is sent after each hello. The indexes have all that this asks, so that no row is read for it.
+///
+/// `part` says what is at `place`: 0 a hello, 1 a status, 2 a card, of each machine the oldest, then of each the next. With 3 and 4 `place` is
+/// how many wrappers and how many calls of a machine are too many.
 pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
     format!(
         "WITH said AS (
@@ -33,7 +36,7 @@ pub(super) static BEGINNING: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// These rows, in their order, as far as they can be seen in a snapshot: what cannot is read as what is new.
+/// Those of these rows that a snapshot shows, in their order: the others are read with what is new.
 pub(super) static ROWS: LazyLock<String> = LazyLock::new(|| {
     const WANTED: &str = "SELECT nth, place, machine, session, ticket, said
         FROM unnest($1::bigint[]) WITH ORDINALITY AS wanted (place, nth) JOIN mcp_approve.told USING (place)
@@ -41,7 +44,7 @@ pub(super) static ROWS: LazyLock<String> = LazyLock::new(|| {
     fitting(WANTED, "octet_length(said)", "nth", "nth, place, machine, session, ticket, said, there")
 });
 
-/// What is new is read machine by machine, in the order in which it was told.
+/// What is new is read machine by machine, the oldest first.
 pub(super) static TOLD: Table = Table {
     name: "told",
     role: "machine",

@@ -24,6 +24,14 @@ pub(super) const fn call(bytes: usize) -> Load {
 }
 
 impl Load {
+    fn each(self, other: Self, of: fn(usize, usize) -> usize) -> Self {
+        Self {
+            calls: of(self.calls, other.calls),
+            bytes: of(self.bytes, other.bytes),
+            wrappers: of(self.wrappers, other.wrappers),
+        }
+    }
+
     pub const fn is_within(self, most: Self) -> bool {
         self.calls <= most.calls && self.bytes <= most.bytes && self.wrappers <= most.wrappers
     }
@@ -59,11 +67,7 @@ impl Sub for Load {
     type Output = Self;
 
     fn sub(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_sub(other.calls),
-            bytes: self.bytes.saturating_sub(other.bytes),
-            wrappers: self.wrappers.saturating_sub(other.wrappers),
-        }
+        self.each(other, usize::saturating_sub)
     }
 }
 
@@ -71,10 +75,6 @@ impl Add for Load {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.saturating_add(other.calls),
-            bytes: self.bytes.saturating_add(other.bytes),
-            wrappers: self.wrappers.saturating_add(other.wrappers),
-        }
+        self.each(other, usize::saturating_add)
     }
 }
